@@ -9,6 +9,8 @@ interface ApiCallFailure extends Error {
   readonly url: string
   readonly statusCode?: number
   readonly responseBody?: string
+  /** The error in the body, where the endpoint's client understood it; `message` is its text then. */
+  readonly data?: unknown
 }
 
 /** What went wrong with a request, in one line that names the endpoint where it is known. For people, scrubbed. */
@@ -23,15 +25,23 @@ function isApiCallFailure(error: unknown): error is ApiCallFailure {
 }
 
 function describeApiCall(error: ApiCallFailure): string {
-  const endpoint = withoutQuery(error.url)
-  if (error.statusCode === undefined) {
-    return `the model endpoint ${endpoint} cannot be reached: ${describe(rootCause(error))}`
-  }
-  return `the model endpoint ${endpoint} answered ${error.statusCode}: ${error.message || error.responseBody?.slice(0, 500) || 'no message'}`
+  const { statusCode: status } = error
+  const endpoint = `the model endpoint ${withoutQuery(error.url)}`
+  if (status === undefined) return `${endpoint} cannot be reached: ${describe(rootCause(error))}`
+  if (status >= 200 && status < 300) return `${endpoint} broke off its answer: ${describe(rootCause(error))}`
+  const details = [error.message, unreadBody(error)].filter(text => text !== '')
+  return `${endpoint} answered ${status}: ${details.join(': ') || 'no message'}`
 }
 
-function withoutQuery(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin + new URL(url).pathname : url
+/** The start of a body that `message` does not tell of; of a page, nothing. */
+function unreadBody({ data, responseBody = '' }: ApiCallFailure): string {
+  return data !== undefined || responseBody.trimStart().startsWith('<') ? '' : responseBody.slice(0, 500)
+}
+
+function withoutQuery(text: string): string {
+  if (!/^https?:/.test(text) || !URL.canParse(text)) return text
+  const url = new URL(text)
+  return `${url.origin}${url.pathname}`
 }
 
 function rootCause(error: Error): unknown {
@@ -42,6 +52,8 @@ function rootCause(error: Error): unknown {
 
 function describe(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return describe(error.errors[0])
+  // What `fetch` says by itself ("fetch failed", "terminated") tells nothing.
+  if (error instanceof TypeError && error.cause instanceof Error) return describe(rootCause(error))
   if (error instanceof Error) {
     const code = 'code' in error && typeof error.code === 'string' && !error.message.includes(error.code) ? ` (${error.code})` : ''
     return `${error.message || error.name}${code}`

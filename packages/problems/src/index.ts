@@ -36,15 +36,20 @@ export class ProblemsService extends Service {
     this._config = config
   }
 
-  /** Record a problem of the plugin that `ctx` belongs to. It stands until that plugin is gone. */
-  report(ctx: Context, error: Error): void {
+  /**
+   * Record a problem of the plugin that `ctx` belongs to. It stands until that plugin is gone.
+   *
+   * @returns the disposer, for taking it back sooner.
+   */
+  report(ctx: Context, error: Error): () => void {
     const problem = this._problem(ctx, error.message, error)
     const { _reported: reported } = this
-    ctx.effect(() => {
+    const withdraw = ctx.effect(() => {
       reported.add(problem)
       return () => { reported.delete(problem) }
     }, 'ctx.problems.report()')
     this._config.onReport?.(problem)
+    return withdraw
   }
 
   /**
@@ -79,11 +84,12 @@ export class ProblemsService extends Service {
   }
 }
 
-/** Report through `ctx.problems` where the app has it, else to the log. */
-export function reportProblem(ctx: Context, error: Error): void {
+/** Report through `ctx.problems` where the app has it, else to the log. Returns what takes the report back. */
+export function reportProblem(ctx: Context, error: Error): () => void {
   const problems = ctx.get('problems')
-  if (problems) problems.report(ctx, error)
-  else ctx.logger.warn(error)
+  if (problems) return problems.report(ctx, error)
+  ctx.logger.warn(error)
+  return () => {}
 }
 
 /** `name (file:line:col)`, or the plugin's name alone where no config was loaded. */

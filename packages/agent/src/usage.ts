@@ -1,0 +1,37 @@
+import type { LanguageModelV3Usage } from '@ai-sdk/provider'
+import type { Usage } from '@offshoot/session'
+
+/** Adds up what the requests of one turn cost. A figure that no request reported stays absent. */
+export class UsageCount {
+  steps = 0
+  toolCalls = 0
+  private inputTokens: number | undefined
+  private outputTokens: number | undefined
+  private cachedInputTokens: number | undefined
+  private reasoningTokens: number | undefined
+  private readonly startedAt = performance.now()
+
+  /** Count one request, with what its endpoint reported of it. */
+  add(reported: LanguageModelV3Usage | undefined): void {
+    this.steps++
+    if (!reported) return
+    this.inputTokens = sum(this.inputTokens, reported.inputTokens.total)
+    this.outputTokens = sum(this.outputTokens, reported.outputTokens.total)
+    this.cachedInputTokens = sum(this.cachedInputTokens, reported.inputTokens.cacheRead)
+    this.reasoningTokens = sum(this.reasoningTokens, reported.outputTokens.reasoning)
+  }
+
+  total(): Usage {
+    const { steps, toolCalls, inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = this
+    const usage: { -readonly [K in keyof Usage]: Usage[K] } = { steps, toolCalls, durationMs: Math.round(performance.now() - this.startedAt) }
+    if (inputTokens !== undefined) usage.inputTokens = inputTokens
+    if (outputTokens !== undefined) usage.outputTokens = outputTokens
+    if (cachedInputTokens !== undefined) usage.cachedInputTokens = cachedInputTokens
+    if (reasoningTokens !== undefined) usage.reasoningTokens = reasoningTokens
+    return Object.freeze(usage)
+  }
+}
+
+function sum(total: number | undefined, reported: number | undefined): number | undefined {
+  return reported === undefined ? total : (total ?? 0) + reported
+}

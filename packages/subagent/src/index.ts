@@ -1,0 +1,104 @@
+import { type Agent, createNotify } from '@offshoot/agent'
+import { type Context, Service } from 'cordis'
+import z from 'schemastery'
+import { checkProvider } from './check.ts'
+import { SubagentCore } from './core.ts'
+import type { DelegationNode, SubagentProvider, SubagentResult, SubagentRun, SubagentRunInfo, SubagentStartRequest } from './types.ts'
+
+export { missingCapability } from './check.ts'
+export type { SubagentCore } from './core.ts'
+export { SubagentError, type SubagentErrorCode } from './error.ts'
+export type {
+  DelegationNode, ProviderRun, ProviderStartRequest, SubagentAgentOptions, SubagentCapabilities, SubagentProvider, SubagentResult,
+  SubagentRun, SubagentRunInfo, SubagentStartRequest,
+} from './types.ts'
+
+declare module 'cordis' {
+  interface Context {
+    subagents: SubagentService
+  }
+
+  interface Events {
+    'subagent/provider-added'(provider: SubagentProvider): void
+    'subagent/provider-removed'(name: string): void
+    /** A child exists, and has made no model request yet. Always followed by one `subagent/end` of the same run. */
+    'subagent/start'(info: SubagentRunInfo): void
+    /** A child has ended; it may still be cleaning up. */
+    'subagent/end'(info: SubagentRunInfo, result: SubagentResult): void
+  }
+}
+
+/** The registry of ways to delegate: providers join by name, agents start children by name. */
+export class SubagentService extends Service {
+  static readonly inject = ['agents']
+  readonly core: SubagentCore
+
+  constructor(ctx: Context, config: SubagentService.Config) {
+    super(ctx, 'subagents')
+    const { logger } = ctx
+    const core = new SubagentCore(config, createNotify(ctx), error => { logger.warn(error) })
+    this.core = core
+    ctx.effect(() => () => core.drain(), 'subagents')
+  }
+
+  /**
+   * Offer a provider for as long as the calling plugin lives.
+   *
+   * Removing it refuses new starts and cancels those that have no child yet; children that were handed
+   * over belong to their callers, and finish.
+   *
+   * @returns the disposer, for withdrawing it sooner.
+   * @throws {SubagentError} `DUPLICATE_PROVIDER` if the name is taken, `INVALID_PROVIDER` for what cannot be one.
+   */
+  registerProvider(provider: SubagentProvider): () => Promise<void> {
+    checkProvider(provider)
+    const { core } = this
+    return this.ctx.effect(() => {
+      core.add(provider)
+      return () => core.remove(provider)
+    }, `ctx.subagents.registerProvider(${JSON.stringify(provider.name)})`)
+  }
+
+  getProvider(name: string): SubagentProvider | undefined {
+    return this.core.getProvider(name)
+  }
+
+  /** Provider names, oldest first. */
+  list(): string[] {
+    return this.core.list()
+  }
+
+  /**
+   * Start a child and hand it to the caller, who owns it and disposes it.
+   *
+   * Fulfils once the child exists. Before that, a failure or an abort rejects, leaves nothing behind and
+   * sends no event; after that, every ending comes through `run.result`.
+   *
+   * @throws {SubagentError} `NO_PROVIDER`, `INVALID_REQUEST`, `UNSUPPORTED_CAPABILITY`, `DEPTH_LIMIT` before the provider
+   * is called; `ABORTED`, `START_FAILED` after it has cleaned up.
+   */
+  start(name: string, request: SubagentStartRequest): Promise<SubagentRun> {
+    return this.core.start(name, request)
+  }
+
+  /** The live runs below `agent`, or all of them. */
+  tree(agent?: Agent): DelegationNode[] {
+    return this.core.tree(agent)
+  }
+}
+
+export namespace SubagentService {
+  export interface Config {
+    /** Deepest delegation there may be: a root agent's children are at depth 1. 0 forbids delegation. */
+    maxDepth: number
+    /** How long disposing one child may take before it counts as failed. */
+    disposeGraceMs: number
+  }
+
+  export const Config: z<Partial<Config>, Config> = z.object({
+    maxDepth: z.natural().default(3).description('Deepest delegation there may be; 0 forbids it.'),
+    disposeGraceMs: z.natural().min(1).default(10_000).description('How long disposing one child may take, in ms.'),
+  })
+}
+
+export default SubagentService

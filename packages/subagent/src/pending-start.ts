@@ -1,0 +1,45 @@
+import { onAbort } from '@offshoot/agent'
+import type { ProviderStartRequest, SubagentStartRequest } from './types.ts'
+
+/** A start that has not handed over its child yet. It can be withdrawn; afterwards the child is its caller's. */
+export class PendingStart {
+  readonly request: ProviderStartRequest
+  withdrawn = false
+  private readonly callerSignal: AbortSignal
+  private controller: AbortController | undefined
+  private unlink: (() => void) | undefined
+
+  constructor(request: SubagentStartRequest, own: { runId: string, depth: number, maxDepth: number }) {
+    const { prompt, parent, label, tool, agentOptions, persona, toolFilter, cwd, signal: callerSignal } = request
+    this.callerSignal = callerSignal
+    // oxlint-disable-next-line typescript/no-this-alias -- the accessor below is the request's, not this object's
+    const pending = this
+    this.request = {
+      prompt, parent, label, tool, agentOptions, persona, toolFilter, cwd, callerSignal,
+      runId: own.runId, depth: own.depth, maxDepth: own.maxDepth,
+      // Own and enumerable, so that `{ ...request }` keeps it; made only for providers that ask for it.
+      get signal() { return pending.signal() },
+    }
+  }
+
+  /** The provider was removed: a child that is not there yet must not come. */
+  withdraw(reason: Error): void {
+    this.withdrawn = true
+    this.controller?.abort(reason)
+  }
+
+  /** Let go of the caller's signal: the run has ended, or never was. */
+  release(): void {
+    this.unlink?.()
+    this.unlink = undefined
+  }
+
+  private signal(): AbortSignal {
+    if (this.controller) return this.controller.signal
+    const controller = this.controller = new AbortController()
+    const { callerSignal } = this
+    if (callerSignal.aborted) controller.abort(callerSignal.reason)
+    else this.unlink = onAbort(callerSignal, () => { controller.abort(callerSignal.reason) })
+    return controller.signal
+  }
+}

@@ -1,0 +1,134 @@
+import type { Agent, StopReason } from '@offshoot/agent'
+import type { ContentBlock, Prompt, Usage } from '@offshoot/session'
+import type { ToolFilter } from '@offshoot/tools'
+
+/** What a provider enforces. A request that asks for more is refused before the provider sees it. */
+export interface SubagentCapabilities {
+  readonly outputSchema: boolean
+  readonly depthLimit: boolean
+  readonly toolFilter: boolean
+  readonly persona: boolean
+}
+
+/** A way to run children. Register one with `ctx.subagents.registerProvider()`. */
+export interface SubagentProvider {
+  readonly name: string
+  readonly capabilities: SubagentCapabilities
+  /** Descriptive: whether the child sees the parent's completed turns. A tool's wording follows it. */
+  readonly inheritsParentContext: boolean
+  /** Wording of its own, where neither standard text is true. */
+  readonly toolWording?: { readonly description: string, readonly prompt: string }
+  /**
+   * Make a child.
+   *
+   * Fulfils once the child exists; rejects after everything that was begun is undone. An abort of
+   * `request.signal` before that rejects likewise. Requests have been checked: nothing in one exceeds the capabilities.
+   */
+  start(request: ProviderStartRequest): Promise<ProviderRun>
+}
+
+/** What a provider hands over; the service adds id, provider and bounds, and gives callers a `SubagentRun`. */
+export interface ProviderRun {
+  /** Only when the child lives in this process. */
+  readonly agent?: Agent
+  /** Settles once, however the child ends. It should not reject; a rejection counts as `error`. */
+  readonly result: Promise<SubagentResult>
+  /** Cancel what is left and wait until nothing of the child runs. */
+  dispose(): Promise<void>
+  /** Called once, right after `subagent/start` was sent: the child's first model request comes no sooner. */
+  begin?(): void
+}
+
+export interface SubagentStartRequest {
+  /** The child's task, handed on unchanged. */
+  readonly prompt: Prompt
+  readonly parent: Agent
+  /** Covers startup and the whole run. */
+  readonly signal: AbortSignal
+  /** A few words for people: the tool's `description`. */
+  readonly label?: string | undefined
+  /** The tool call that asked, for displays. */
+  readonly tool?: { readonly name: string, readonly callId: string } | undefined
+  readonly agentOptions?: SubagentAgentOptions | undefined
+  /** Needs `capabilities.persona`. */
+  readonly persona?: string | undefined
+  /** Needs `capabilities.toolFilter`. */
+  readonly toolFilter?: ToolFilter | undefined
+  /** Absolute depth that the child may not exceed; only stricter than the service's own. Needs `capabilities.depthLimit`. */
+  readonly maxDepth?: number | undefined
+  /** Absolute; default: the parent's. */
+  readonly cwd?: string | undefined
+}
+
+export interface SubagentAgentOptions {
+  readonly model?: string | undefined
+  readonly maxOutputTokens?: number | undefined
+  readonly maxSteps?: number | undefined
+}
+
+export interface ProviderStartRequest extends SubagentStartRequest {
+  readonly runId: string
+  /** The child's depth. */
+  readonly depth: number
+  /** The smallest limit that applies, for children that must enforce it themselves. */
+  readonly maxDepth: number
+  /** Aborts with the caller's signal, and when the provider is removed before the child was handed over. */
+  readonly signal: AbortSignal
+  /** The caller's signal itself. A provider that starts synchronously has no startup to cancel and may use it alone. */
+  readonly callerSignal: AbortSignal
+}
+
+/** One child's life. Whoever started it owns it, and disposes it. */
+export interface SubagentRun extends AsyncDisposable {
+  /** `run-<n>`, unique in the app. */
+  readonly id: string
+  readonly provider: string
+  /** Only when the child lives in this process. */
+  readonly agent?: Agent
+  /** Settles once, however the child ends. Never rejects. */
+  readonly result: Promise<SubagentResult>
+  /**
+   * Cancel what is left and wait for quiet, within `disposeGraceMs`. Idempotent.
+   *
+   * Rejects with `DISPOSE_FAILED` for its own failure alone; the child's outcome stays what it was.
+   */
+  dispose(): Promise<void>
+}
+
+/** How a child ended. */
+export interface SubagentResult {
+  readonly stopReason: StopReason
+  /** Non-empty when `completed`; partial or empty otherwise. */
+  readonly output: readonly ContentBlock[]
+  /** For people and logs: scrubbed, at most 4 KB, never the child's words. */
+  readonly diagnostic?: string
+  readonly usage: Usage
+  /** The model that really ran. */
+  readonly model?: string
+}
+
+/** Who a run is: what `subagent/start` and `subagent/end` carry. */
+export interface SubagentRunInfo {
+  readonly runId: string
+  readonly provider: string
+  readonly label?: string
+  readonly tool?: { readonly name: string, readonly callId: string }
+  readonly parentSessionId: string
+  /** Absent where the child does not live in this process. */
+  readonly sessionId?: string
+  readonly depth: number
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+}
+
+/** A live run, with those it started below it. */
+export interface DelegationNode extends SubagentRunInfo {
+  /** `settling`: being disposed. */
+  readonly state: 'running' | 'settling'
+  /** Its latest model request; absent where the child does not say. */
+  readonly step?: number
+  /** The tool it is running. */
+  readonly currentTool?: string
+  readonly usage?: Usage
+  readonly children: readonly DelegationNode[]
+}
