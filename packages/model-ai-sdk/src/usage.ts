@@ -1,0 +1,25 @@
+import type { LanguageModelV3Usage } from '@ai-sdk/provider'
+
+interface WireUsage {
+  prompt_tokens?: number | null | undefined
+  completion_tokens?: number | null | undefined
+  prompt_tokens_details?: { cached_tokens?: number | null | undefined } | null | undefined
+  completion_tokens_details?: { reasoning_tokens?: number | null | undefined } | null | undefined
+}
+
+/** What the endpoint reported, and `undefined` for what it did not: the adapter by itself fills in zeros. */
+export function reportedUsage(usage: WireUsage | null | undefined): LanguageModelV3Usage {
+  const input = usage?.prompt_tokens ?? undefined
+  const output = usage?.completion_tokens ?? undefined
+  const cacheRead = usage?.prompt_tokens_details?.cached_tokens ?? undefined
+  const reasoning = usage?.completion_tokens_details?.reasoning_tokens ?? undefined
+  return {
+    inputTokens: { total: input, noCache: minus(input, cacheRead), cacheRead, cacheWrite: undefined },
+    outputTokens: { total: output, text: minus(output, reasoning), reasoning },
+    ...(usage ? { raw: { ...usage } as NonNullable<LanguageModelV3Usage['raw']> } : {}),
+  }
+}
+
+function minus(total: number | undefined, part: number | undefined): number | undefined {
+  return total === undefined || part === undefined ? undefined : Math.max(0, total - part)
+}
