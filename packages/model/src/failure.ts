@@ -5,6 +5,9 @@ export function scrub(text: string): string {
   return text.replace(secret, (_match, bearer: string | undefined) => `${bearer ?? ''}[redacted]`)
 }
 
+/** Codes that say more than their message does; other classes' messages are complete. */
+const transportCode = /^(?:E[A-Z0-9]+|UND_ERR_\w+)$/
+
 interface ApiCallFailure extends Error {
   readonly url: string
   readonly statusCode?: number
@@ -55,7 +58,7 @@ function describe(error: unknown): string {
   // What `fetch` says by itself ("fetch failed", "terminated") tells nothing.
   if (error instanceof TypeError && error.cause instanceof Error) return describe(rootCause(error))
   if (error instanceof Error) {
-    const code = 'code' in error && typeof error.code === 'string' && !error.message.includes(error.code) ? ` (${error.code})` : ''
+    const code = 'code' in error && typeof error.code === 'string' && transportCode.test(error.code) && !error.message.includes(error.code) ? ` (${error.code})` : ''
     return `${error.message || error.name}${code}`
   }
   if (typeof error === 'object' && error !== null) {

@@ -63,6 +63,8 @@ export class PublishedRun implements SubagentRun {
   private async close(): Promise<void> {
     const { core, run, provider, id } = this
     this.state = 'settling'
+    // One that has ended is live again while it cleans up.
+    core.live.add(this)
     try {
       await bounded(Promise.resolve(run.dispose()), core.disposeGraceMs, () => new Error(`not quiet after ${core.disposeGraceMs} ms`))
     } catch (cause) {
