@@ -1,9 +1,9 @@
-import { describeFailure, type LanguageModel, type ModelRequest } from '@offshoot/model'
+import { describeFailure, type LanguageModel, type ModelRequest, type ModelStream } from '@offshoot/model'
 import type { ContentBlock, Message, Session } from '@offshoot/session'
 import { errorResult, type ToolView } from '@offshoot/tools'
 import type { Agent } from './agent.ts'
 import { resultMessage, runCalls } from './calls.ts'
-import { readStream, Reply } from './reply.ts'
+import { closeUnread, readStream, Reply } from './reply.ts'
 import type { AgentListener, StopReason, TurnResult } from './types.ts'
 import type { UsageCount } from './usage.ts'
 
@@ -113,11 +113,11 @@ function requestOptions({ label, session, system, maxOutputTokens, signal }: Tur
 }
 
 /** Settles with `opening`, or rejects on abort. A stream that opens after that is closed unread. */
-function interruptible<T extends { stream: unknown }>(turn: Turn, opening: PromiseLike<T>): Promise<T> {
+function interruptible<T extends { stream: ModelStream }>(turn: Turn, opening: PromiseLike<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     turn.interrupt = () => {
       reject(turn.signal.reason)
-      opening.then(({ stream }) => { if (stream instanceof ReadableStream) stream.cancel().catch(() => {}) }, () => {})
+      opening.then(({ stream }) => { closeUnread(stream) }, () => {})
     }
     opening.then(resolve, reject)
   })

@@ -190,3 +190,9 @@ export async function readStream(
     visit(next.value)
   }
 }
+
+/** Let go of a stream that nobody is going to read. */
+export function closeUnread(stream: ModelStream): void {
+  if ('getReader' in stream) stream.cancel().catch(() => {})
+  else void stream[Symbol.asyncIterator]().return?.()?.then(undefined, () => {})
+}

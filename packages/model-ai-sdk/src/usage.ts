@@ -16,7 +16,7 @@ export function reportedUsage(usage: WireUsage | null | undefined): LanguageMode
   return {
     inputTokens: { total: input, noCache: minus(input, cacheRead), cacheRead, cacheWrite: undefined },
     outputTokens: { total: output, text: minus(output, reasoning), reasoning },
-    ...(usage ? { raw: { ...usage } as NonNullable<LanguageModelV3Usage['raw']> } : {}),
+    ...(usage ? { raw: { ...usage } } : {}),
   }
 }
 

@@ -1,0 +1,50 @@
+import type { Agent, AgentOptions } from '@offshoot/agent'
+import { type App, AppError, formatProblem, loadApp } from '@offshoot/loader'
+import type {} from '@offshoot/subagent'
+import { type Io, UsageError } from './io.ts'
+
+/** The app of a config file, with the packages that ship with this command as a fallback. */
+export async function openApp(file: string, io: Io): Promise<App> {
+  try {
+    return await loadApp(file, {
+      resolveFrom: [import.meta.url],
+      onProblem: problem => { io.stderr.write(`${formatProblem(problem)}\n`) },
+      log: (level, name, text) => {
+        if (level === 'warn' || level === 'error') io.stderr.write(`${level}: ${name}: ${text}\n`)
+      },
+    })
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const hint = error.code === 'UNREADABLE' ? '; write one with: offshoot init' : ''
+    throw new UsageError(`${error.message}${hint}`, { cause: error })
+  }
+}
+
+/**
+ * The agent that a command talks to.
+ *
+ * @throws {UsageError} where the config gives it nothing to run on.
+ */
+export function createAgent(app: App, file: string, options: AgentOptions): Agent {
+  const agents = app.ctx.get('agents')
+  if (!agents) throw new UsageError(`${file}: no entry provides agents; add: - name: '@offshoot/runtime'`)
+  try {
+    return agents.create(options)
+  } catch (error) {
+    throw new UsageError(`${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
+}
+
+/** How long an app may take to end before the process ends without it. */
+const closeLimitMs = 10_000
+
+/** End the app; one that does not come to an end is left, with `code`, and that is said. */
+export async function closeApp(app: App, code: number, io: Io): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<'late'>(resolve => { timer = setTimeout(() => { resolve('late') }, closeLimitMs) })
+  const ended = await Promise.race([app.dispose(), late])
+  clearTimeout(timer)
+  if (ended !== 'late') return
+  io.stderr.write(`offshoot: something in the app did not end within ${closeLimitMs / 1000} s; ending without it\n`)
+  io.exit(code)
+}
