@@ -1,7 +1,9 @@
-import type { Message, ToolResultPart } from '@offshoot/session'
+import type { FileBlock, Message, ToolResultPart } from '@offshoot/session'
 import { errorResult, type ToolResult, type ToolView } from '@offshoot/tools'
 import type { Turn } from './loop.ts'
 import type { Call } from './reply.ts'
+
+type ContentOutput = Extract<ToolResultPart['output'], { type: 'content' }>['value'][number]
 
 /**
  * Execute the calls of one step. Neighbouring `parallel` ones overlap, an `exclusive` one runs alone;
@@ -62,13 +64,13 @@ function output({ content, isError }: ToolResult): ToolResultPart['output'] {
   if (content.every(block => block.type === 'text')) {
     return { type: isError ? 'error-text' : 'text', value: content.map(block => block.text).join('\n') }
   }
-  return {
-    type: 'content',
-    value: content.map(block => {
-      if (block.type !== 'file') return { type: 'text' as const, text: block.text }
-      const { data, mediaType } = block
-      if (/^https?:/.test(data)) return { type: 'file-url' as const, url: data, mediaType }
-      return { type: mediaType.startsWith('image/') ? 'image-data' as const : 'file-data' as const, data, mediaType }
-    }),
-  }
+  const value = content.map(block => Object.freeze(block.type === 'file' ? file(block) : { type: 'text' as const, text: block.text }))
+  return { type: 'content', value: Object.freeze(value) as typeof value }
+}
+
+function file({ data, mediaType, filename }: FileBlock): ContentOutput {
+  const image = mediaType.startsWith('image/')
+  if (/^https?:/.test(data)) return image ? { type: 'image-url', url: data } : { type: 'file-url', url: data, mediaType }
+  if (image) return { type: 'image-data', data, mediaType }
+  return { type: 'file-data', data, mediaType, ...(filename === undefined ? {} : { filename }) }
 }

@@ -84,8 +84,14 @@ export class Reply {
 
   /** The text of this reply as frozen blocks; empty where it has none worth reading. */
   text(): readonly TextBlock[] {
-    const blocks = this.parts.flatMap(part => part.type === 'text' && part.text !== '' ? [seal(part) as TextBlock] : [])
-    return blocks.some(({ text }) => text.trim() !== '') ? Object.freeze(blocks) : []
+    const blocks: TextBlock[] = []
+    let blank = true
+    for (const part of this.parts) {
+      if (part.type !== 'text' || part.text === '') continue
+      blocks.push(seal(part) as TextBlock)
+      blank &&= part.text.trim() === ''
+    }
+    return blank ? noText : Object.freeze(blocks)
   }
 
   /**
@@ -93,9 +99,10 @@ export class Reply {
    * only text is kept: half of anything else could not be sent again.
    */
   message(broken: boolean): Message | undefined {
-    const content = this.parts.filter(part => 'text' in part
-      ? part.text !== '' && (part.type === 'text' || !broken) || part.type === 'reasoning' && part.providerOptions !== undefined && !broken
-      : !broken).map(seal)
+    const content: (MessagePart | ToolResultPart)[] = []
+    for (const part of this.parts) {
+      if (broken ? part.type === 'text' && part.text !== '' : !isEmpty(part)) content.push(seal(part))
+    }
     if (content.length === 0) return undefined
     return Object.freeze({ role: 'assistant' as const, content: Object.freeze(content) as unknown as typeof content })
   }
@@ -114,14 +121,14 @@ export class Reply {
   private call(part: CallPart): void {
     const args = parseArguments(part.input)
     const input = args === undefined ? Object.freeze({}) : deepFreeze(args)
-    const asSent = part.input === JSON.stringify(input) ? undefined : { offshoot: { input: part.input } }
-    const providerOptions = asSent || part.providerMetadata ? { ...part.providerMetadata, ...asSent } : undefined
+    const asSent = part.input === JSON.stringify(input) ? undefined : { offshoot: Object.freeze({ input: part.input }) }
+    const providerOptions = asSent || part.providerMetadata ? Object.freeze({ ...part.providerMetadata, ...asSent }) : undefined
     this.parts.push(Object.freeze<ToolCallPart>({
       type: 'tool-call', toolCallId: part.toolCallId, toolName: part.toolName, input,
       ...(part.providerExecuted ? { providerExecuted: true } : {}),
       ...(providerOptions ? { providerOptions } : {}),
     }))
-    if (!part.providerExecuted) this.calls.push({ id: part.toolCallId, name: part.toolName, args: args && input as Record<string, unknown> })
+    if (!part.providerExecuted) this.calls.push({ id: part.toolCallId, name: part.toolName, args: args && input })
   }
 
   // A tool that the vendor ran itself: its result belongs to the assistant's message.
@@ -143,6 +150,13 @@ export class Reply {
     if (reason.unified === 'other') return `the model ended its reply for an unknown reason (${reason.raw ?? 'none given'})`
     return undefined
   }
+}
+
+const noText: readonly TextBlock[] = Object.freeze([])
+
+/** Reasoning without text may still carry what its vendor needs back. */
+function isEmpty(part: Part): boolean {
+  return 'closed' in part && part.text === '' && (part.type === 'text' || part.providerOptions === undefined)
 }
 
 function seal(part: Part): MessagePart | ToolResultPart {

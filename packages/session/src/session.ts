@@ -64,13 +64,7 @@ export class Session {
 
   /** The history for a model request, after `system`: a new array of shared messages. */
   messages(system: Message): Message[] {
-    if (!this.base) {
-      const { history } = this
-      const out = Array.from<Message>({ length: history.length + 1 })
-      out[0] = system
-      for (let i = 0; i < history.length; i++) out[i + 1] = history[i]!
-      return out
-    }
+    if (!this.base) return [system].concat(this.history)
     return [system].concat(...this.chain().map(([session, count]) =>
       count === session.history.length ? session.history : session.history.slice(0, count)))
   }
