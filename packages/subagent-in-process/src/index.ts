@@ -37,19 +37,24 @@ class InProcessRun implements ProviderRun {
   }
 
   begin(): void {
-    if (this.agent.state === 'disposed') return
+    if (this.agent.state === 'disposed') {
+      this.neverBegan()
+      return
+    }
     this.begun = true
     // Startup is over at once, so nothing but the caller's own signal has to reach the turn.
     this.resolve(this.agent.run(this.request.prompt, { signal: this.request.callerSignal }))
   }
 
   dispose(): Promise<void> {
-    if (!this.begun) {
-      this.resolve({
-        stopReason: 'aborted', output: [], diagnostic: 'the child was disposed before it began',
-        usage: { steps: 0, toolCalls: 0, durationMs: 0 },
-      })
-    }
+    if (!this.begun) this.neverBegan()
     return this.agent.dispose()
+  }
+
+  private neverBegan(): void {
+    this.resolve({
+      stopReason: 'aborted', output: [], diagnostic: 'the child was disposed before it began',
+      usage: { steps: 0, toolCalls: 0, durationMs: 0 },
+    })
   }
 }

@@ -3,8 +3,8 @@ export async function bounded(work: Promise<void>, timeoutMs: number, onTimeout:
   let done = false
   const settled = (): void => { done = true }
   work.then(settled, settled)
-  await undefined
-  await undefined
+  await Promise.resolve()
+  await Promise.resolve()
   if (done) return work
   let timer: NodeJS.Timeout | undefined
   const deadline = new Promise<never>((_resolve, reject) => {

@@ -26,12 +26,12 @@ export function describeProvider(name: string, harness: ProviderHarness): void {
 /** The conformance suite without a test runner: which promises the provider does not keep. */
 export async function checkProvider(harness: ProviderHarness): Promise<BrokenPromise[]> {
   const broken: BrokenPromise[] = []
-  for (const { title, check } of providerPromises) {
+  for (const promise of providerPromises) {
     try {
       await using app = await ConformanceApp.create(harness)
-      await check(app)
+      await promise.check(app)
     } catch (error) {
-      broken.push({ title, error })
+      broken.push({ title: promise.title, error })
     }
   }
   return broken

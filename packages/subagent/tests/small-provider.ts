@@ -22,7 +22,7 @@ export class SmallProvider implements SubagentProvider {
     return {
       agent,
       result,
-      begin() { resolve(begun = agent.run(prompt, { signal })) },
+      begin() { resolve(begun = agent.state === 'disposed' ? Promise.resolve(ended('aborted')) : agent.run(prompt, { signal })) },
       async dispose() {
         if (!begun) resolve(ended('aborted'))
         await agent.dispose()

@@ -186,6 +186,19 @@ describe('an abort of the parent\'s turn ends the child and leaves a balanced lo
   })
 })
 
+it.each(['subagent/start', 'agent/created'] as const)('disposing the parent as its child is announced by %s ends both', async event => {
+  await using app = await App.start()
+  delegateOnce(app.endpoint, { text: 'never' })
+  const agent = app.agent()
+  let disposed: Promise<void> | undefined
+  app.ctx.on(event, () => { disposed ??= agent.dispose() })
+  expect((await agent.run(parentTask)).stopReason).toBe('aborted')
+  await disposed
+  expect(app.ended.every(([, { stopReason }]) => stopReason === 'aborted')).toBe(true)
+  expect(app.ctx.agents.list()).toEqual([])
+  expect(app.ctx.subagents.tree()).toEqual([])
+})
+
 it('disposing the app in the middle of everything ends every agent, children first', async () => {
   await using app = await App.start()
   const tool = blockingTool(app)

@@ -93,6 +93,19 @@ export const lifecycle: ProviderPromise[] = [
     },
   },
   {
+    title: 'a child whose agent goes before it began settles it aborted',
+    async check(app) {
+      const run = await app.startRaw()
+      await run.agent?.dispose()
+      if (run.agent) {
+        run.begin?.()
+        assert.equal((await app.resultOf(run)).stopReason, 'aborted')
+      }
+      await app.within(run.dispose(), 'dispose() to settle')
+      await app.assertNothingLeft()
+    },
+  },
+  {
     title: 'dispose() after the end leaves the outcome as it was, and nothing behind',
     async check(app) {
       await app.children.behave({ kind: 'answer', text: 'done' })
@@ -149,7 +162,7 @@ export const lifecycle: ProviderPromise[] = [
     title: 'a long-lived signal carries no listener once its children are gone',
     async check(app) {
       const { signal } = new AbortController()
-      for (let i = 0; i < 20; i++) await app.runToEnd({ signal })
+      for (let i = 0; i < 8; i++) await app.runToEnd({ signal })
       assert.equal(getEventListeners(signal, 'abort').length, 0)
     },
   },
