@@ -1,3 +1,5 @@
+import { inspect } from 'node:util'
+
 const secret = /\b(?:sk|pk|key|ghp|xox[a-z])[-_][\w-]{8,}|\b(bearer\s+)[\w.~+/-]{8,}=*/gi
 
 /** `text` without what looks like a key or token. */
@@ -62,7 +64,15 @@ function describe(error: unknown): string {
     return `${error.message || error.name}${code}`
   }
   if (typeof error === 'object' && error !== null) {
-    return 'message' in error && typeof error.message === 'string' ? error.message : JSON.stringify(error)
+    return 'message' in error && typeof error.message === 'string' ? error.message : inJson(error)
   }
   return String(error)
+}
+
+function inJson(value: object): string {
+  try {
+    return String(JSON.stringify(value))
+  } catch {
+    return inspect(value)
+  }
 }

@@ -8,6 +8,8 @@ export interface FakeReply {
   /** Default `stop`, or `tool-calls` where there are calls. */
   readonly finish?: 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other'
   readonly usage?: { readonly input?: number, readonly output?: number }
+  /** Stream exactly these, instead of what the fields above would make. */
+  readonly parts?: readonly ModelStreamPart[]
   /** The request fails with this before anything is streamed. */
   readonly error?: unknown
   /** The stream breaks with this after the parts above. */
@@ -46,7 +48,7 @@ export function fakeModel(reply: (request: ModelRequest, index: number) => FakeR
 }
 
 function stream(script: FakeReply, request: ModelRequest, nextId: () => string): ReadableStream<ModelStreamPart> {
-  const parts = [...streamParts(script, nextId)]
+  const parts = script.parts ?? [...streamParts(script, nextId)]
   let sent = 0
   return new ReadableStream<ModelStreamPart>({
     async pull(controller) {

@@ -68,6 +68,7 @@ describe('describeFailure', () => {
     ['an error without a message', new RangeError(), 'RangeError'],
     ['an object with a message', { message: 'overloaded' }, 'overloaded'],
     ['an object', { a: 1 }, '{"a":1}'],
+    ['an object that no JSON can hold', { n: 1n }, '{ n: 1n }'],
     ['text', 'boom', 'boom'],
     ['nothing', undefined, 'undefined'],
   ])('describes %s', (_what, error, sentence) => {

@@ -35,7 +35,7 @@ export class ToolView {
       if (misfit !== undefined) return errorResult(`invalid arguments for "${name}": ${misfit}`)
       return { content: blocks(await tool.execute(args, exec)), isError: false }
     } catch (error) {
-      return errorResult(error instanceof Error ? error.message : String(error))
+      return errorResult(messageOf(error))
     }
   }
 }
@@ -53,6 +53,15 @@ function blocks(output: ToolOutput): readonly ContentBlock[] {
 /** The result of a call that went wrong: exactly `Error: <message>`. */
 export function errorResult(message: string): ToolResult {
   return { content: blocks(`Error: ${message}`), isError: true }
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof Error) return error.message || error.name
+  try {
+    return String(error)
+  } catch {
+    return 'the tool threw a value that has no text'
+  }
 }
 
 /** The arguments of a call as the model sent them; `undefined` where they are not a JSON object. No text at all means none. */

@@ -1,0 +1,14 @@
+import { fileURLToPath } from 'node:url'
+import type {} from '@offshoot/tools'
+import { expect, it } from 'vitest'
+import { loadApp } from '../../loader/src/index.ts'
+
+const file = fileURLToPath(new URL('cordis.yml', import.meta.url))
+
+it('loads by its name from a config file, waits for ctx.tools, and goes with the app', async () => {
+  const app = await loadApp(file, { conditions: ['offshoot-source'] })
+  const tools = app.ctx.tools.core
+  expect([...tools.tools.keys()]).toEqual(['shell'])
+  await app.dispose()
+  expect(tools.tools.size).toBe(0)
+})
