@@ -15,7 +15,7 @@ export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   let hub = hubs.get(signal)
   if (!hub) {
     const listeners = new Set<() => void>()
-    hub = { listeners, fire: () => { for (const each of [...listeners]) each() } }
+    hub = { listeners, fire: () => { callAll(listeners) } }
     hubs.set(signal, hub)
   }
   const { listeners, fire } = hub
@@ -24,4 +24,17 @@ export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   return () => {
     if (listeners.delete(listener) && listeners.size === 0) signal.removeEventListener('abort', fire)
   }
+}
+
+/** One that throws keeps none of the others from being called, as on the signal itself. */
+function callAll(listeners: ReadonlySet<() => void>): void {
+  const errors: unknown[] = []
+  for (const listener of [...listeners]) {
+    try {
+      listener()
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+  if (errors.length > 0) throw errors[0]
 }

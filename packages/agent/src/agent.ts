@@ -1,5 +1,5 @@
 import type { LanguageModel } from '@offshoot/model'
-import { type Message, type Prompt, promptBlocks, type Session } from '@offshoot/session'
+import { type ContentBlock, type Message, type Prompt, promptBlocks, type Session } from '@offshoot/session'
 import type { Tool, ToolFilter, ToolView } from '@offshoot/tools'
 import { onAbort } from './abort.ts'
 import type { AgentCore } from './core.ts'
@@ -120,8 +120,10 @@ export class Agent {
     if (this.closed) return Promise.reject(new AgentError('AGENT_DISPOSED', `agent ${this.id} is disposed; create another one`))
     if (this.turn) return Promise.reject(new AgentError('AGENT_BUSY', `agent ${this.id} is running a turn; wait for it to end`))
     let model: LanguageModel
+    let input: readonly ContentBlock[]
     try {
       model = this.core.models.get(this.modelName)
+      input = promptBlocks(prompt)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -129,10 +131,10 @@ export class Agent {
     this.turn = turn
     if (signal?.aborted) turn.abort(signal.reason)
     // A child under its parent's turn signal is aborted by the parent itself: no listener, however many children.
-    else if (signal && signal === this.parent?.turnSignal) turn.follows = true
+    else if (signal && signal === this.parent?.turnSignal) turn.follows = signal
     else if (signal) turn.unlink = onAbort(signal, () => { this.abort(signal.reason) })
     this.emit?.({ type: 'turn-start' })
-    return turn.done = this.finish(turn, promptBlocks(prompt))
+    return turn.done = this.finish(turn, input)
   }
 
   /** Abort the turn under way, and those of the children that run under it. */
@@ -140,21 +142,23 @@ export class Agent {
     const { turn } = this
     if (!turn || turn.signal.aborted) return
     turn.abort(reason)
-    if (this.children) for (const child of this.children) if (child.turn?.follows) child.abort(reason)
+    if (this.children) for (const child of this.children) if (child.turn?.follows === turn.signal) child.abort(reason)
   }
 
   /** Hear what the agent does, until the returned function is called. */
   on(listener: AgentListener): () => void {
-    this.listeners = [...this.listeners ?? [], listener]
+    // A listener of its own, so that the same function heard twice is two.
+    const own: AgentListener = event => listener(event)
+    this.listeners = [...this.listeners ?? [], own]
     return () => {
-      const rest = this.listeners?.filter(each => each !== listener)
+      const rest = this.listeners?.filter(each => each !== own)
       this.listeners = rest?.length ? rest : undefined
     }
   }
 
   /** Abort, and wait until nothing of it runs any more: children first, then its own turn. Idempotent. */
   dispose(): Promise<void> {
-    return this.closed ??= this.close()
+    return this.closed ?? this.close()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -168,7 +172,8 @@ export class Agent {
     return event => {
       for (const listener of listeners) {
         try {
-          listener(event)
+          const returned: unknown = listener(event)
+          if (returned instanceof Promise) returned.catch(error => { core.log(error) })
         } catch (error) {
           core.log(error)
         }
@@ -176,7 +181,7 @@ export class Agent {
     }
   }
 
-  private async finish(turn: AgentTurn, input: ReturnType<typeof promptBlocks>): Promise<TurnResult> {
+  private async finish(turn: AgentTurn, input: readonly ContentBlock[]): Promise<TurnResult> {
     try {
       const result = await runTurn(turn, input)
       this.emit?.({ type: 'turn-end', result })
@@ -187,25 +192,28 @@ export class Agent {
     }
   }
 
+  // `closed` is there before anybody hears of it: who asks from within finds the agent disposed, and this same promise.
   private close(): Promise<void> {
-    const { turn, children } = this
-    if (!turn && !children?.size) {
-      this.core.remove(this)
-      this.leaveParent()
+    if (!this.turn && !this.children?.size) {
+      this.closed = quiet
+      this.leave()
       return quiet
     }
+    let settle!: (outcome: Promise<void>) => void
+    this.closed = new Promise(resolve => { settle = resolve })
     this.abort(new Error('the agent was disposed'))
-    return this.settle(turn, children)
+    settle(this.untilQuiet())
+    return this.closed
   }
 
-  private async settle(turn: AgentTurn | undefined, children: Set<Agent> | undefined): Promise<void> {
-    if (children) await Promise.all([...children].map(child => child.dispose()))
-    await turn?.done?.catch(() => {})
+  private async untilQuiet(): Promise<void> {
+    await Promise.all([...this.children ?? []].map(child => child.dispose()))
+    await this.turn?.done?.catch(() => {})
+    this.leave()
+  }
+
+  private leave(): void {
     this.core.remove(this)
-    this.leaveParent()
-  }
-
-  private leaveParent(): void {
     this.parent?.children?.delete(this)
   }
 }
@@ -227,7 +235,8 @@ class AgentTurn implements Turn {
   interrupt: (() => void) | undefined
   unlink: (() => void) | undefined
   done: Promise<TurnResult> | undefined
-  follows = false
+  /** The turn signal of the parent that aborts this turn itself. */
+  follows: AbortSignal | undefined
   private readonly controller = new AbortController()
 
   constructor(agent: Agent, model: LanguageModel, maxParallelTools: number) {

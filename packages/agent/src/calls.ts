@@ -39,6 +39,7 @@ async function runLanes(turn: Turn, view: ToolView, calls: readonly Call[], resu
 async function runCall(turn: Turn, view: ToolView, call: Call): Promise<ToolResult> {
   if (turn.signal.aborted) return errorResult('the call was cancelled before it ran')
   const { id: callId, name, args } = call
+  turn.usage.toolCalls++
   turn.toolStarted(name)
   turn.emit?.({ type: 'tool-start', callId, name, args })
   const result = await view.execute(name, args, {

@@ -69,7 +69,6 @@ export async function runTurn(turn: Turn, input: readonly ContentBlock[]): Promi
         : ended('refusal', 'the model or a content filter declined')
     }
     if (calls.length > 0) {
-      usage.toolCalls += calls.length
       session.append(resultMessage(calls, await runCalls(turn, view, calls)))
       continue
     }
@@ -82,16 +81,20 @@ export async function runTurn(turn: Turn, input: readonly ContentBlock[]): Promi
 
 /** One model request. Whatever goes wrong is in the reply. */
 async function request(turn: Turn, view: ToolView, step: number): Promise<Reply> {
-  const { emit, signal } = turn
+  const { signal } = turn
   turn.stepStarted(step)
-  emit?.({ type: 'step-start', step })
+  turn.emit?.({ type: 'step-start', step })
   const reply = new Reply()
   try {
+    signal.throwIfAborted()
     const { stream } = await interruptible(turn, turn.model.doStream(requestOptions(turn, view, step)))
     await readStream(stream, part => {
       reply.add(part)
-      if (emit && (part.type === 'text-delta' || part.type === 'reasoning-delta')) emit({ type: part.type, text: part.delta })
-    }, cancel => { turn.interrupt = cancel })
+      if (part.type === 'text-delta' || part.type === 'reasoning-delta') turn.emit?.({ type: part.type, text: part.delta })
+    }, cancel => {
+      turn.interrupt = cancel
+      if (signal.aborted) cancel()
+    })
   } catch (error) {
     reply.failure ??= error ?? new Error('the model failed without saying why')
   } finally {
@@ -120,6 +123,7 @@ function interruptible<T extends { stream: ModelStream }>(turn: Turn, opening: P
       opening.then(({ stream }) => { closeUnread(stream) }, () => {})
     }
     opening.then(resolve, reject)
+    if (turn.signal.aborted) turn.interrupt()
   })
 }
 

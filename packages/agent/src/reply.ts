@@ -195,7 +195,7 @@ export async function readStream(
   const cancelled = new Promise<undefined>(resolve => {
     onCancel(() => {
       resolve(undefined)
-      void iterator.return?.()?.then(undefined, () => {})
+      void close(iterator)
     })
   })
   for (;;) {
@@ -208,5 +208,13 @@ export async function readStream(
 /** Let go of a stream that nobody is going to read. */
 export function closeUnread(stream: ModelStream): void {
   if ('getReader' in stream) stream.cancel().catch(() => {})
-  else void stream[Symbol.asyncIterator]().return?.()?.then(undefined, () => {})
+  else void close(stream[Symbol.asyncIterator]())
+}
+
+async function close(iterator: AsyncIterator<unknown>): Promise<void> {
+  try {
+    await iterator.return?.()
+  } catch {
+    // Nobody reads it any more, so how it takes that is its own affair.
+  }
 }

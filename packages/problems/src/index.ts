@@ -44,7 +44,8 @@ export class ProblemsService extends Service {
   report(ctx: Context, error: Error): () => void {
     const problem = this._problem(ctx, error.message, error)
     const { _reported: reported } = this
-    const withdraw = ctx.effect(() => {
+    // A plugin that is gone can still say what went wrong on its way out.
+    const withdraw = ctx.fiber.uid === null ? () => {} : ctx.effect(() => {
       reported.add(problem)
       return () => { reported.delete(problem) }
     }, 'ctx.problems.report()')
@@ -72,8 +73,8 @@ export class ProblemsService extends Service {
   /** Everything that is wrong now: what was reported, and each check that fails at this moment. */
   list(): Problem[] {
     const failing = [...this._checks].flatMap(([probe, ctx]) => {
-      const message = probe()
-      return message === undefined ? [] : [this._problem(ctx, message)]
+      const failure = judge(probe)
+      return failure === undefined ? [] : [this._problem(ctx, failure.message, failure.error)]
     })
     return [...this._reported, ...failing]
   }
@@ -81,6 +82,17 @@ export class ProblemsService extends Service {
   private _problem(ctx: Context, message: string, error?: Error): Problem {
     const where = this.locate(ctx)
     return { message, ...(where === undefined ? {} : { where }), ...(error ? { error } : {}) }
+  }
+}
+
+/** What a probe says; one that throws is itself what is wrong. */
+function judge(probe: () => string | undefined): { message: string, error?: Error } | undefined {
+  try {
+    const message = probe()
+    return message === undefined ? undefined : { message }
+  } catch (thrown) {
+    const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+    return { message: error.message, error }
   }
 }
 

@@ -22,7 +22,7 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1
   for (const candidate of candidates) {
     const d = distance(name.toLowerCase(), candidate.toLowerCase())
-    if (d < bestDistance) [best, bestDistance] = [candidate, d]
+    if (d < bestDistance && d < name.length) [best, bestDistance] = [candidate, d]
   }
   return best
 }
