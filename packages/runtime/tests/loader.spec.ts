@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { loadApp } from '../../loader/src/index.ts'
+import { loadApp } from '@offshoot/loader'
 import type {} from '../src/index.ts'
 
 const file = fileURLToPath(new URL('cordis.yml', import.meta.url))

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type {} from '@offshoot/subagent'
 import { expect, it } from 'vitest'
-import { loadApp } from '../../loader/src/index.ts'
+import { loadApp } from '@offshoot/loader'
 
 const file = fileURLToPath(new URL('cordis.yml', import.meta.url))
 // The services that the provider stands on are what the runtime mounts.

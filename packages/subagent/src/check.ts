@@ -57,7 +57,7 @@ export function checkProvider(provider: SubagentProvider): void {
   if (typeof provider?.name !== 'string' || provider.name.trim() === '') {
     throw new SubagentError('INVALID_PROVIDER', 'a subagent provider needs a name')
   }
-  if (typeof provider.start !== 'function' || typeof provider.capabilities !== 'object') {
+  if (typeof provider.start !== 'function' || typeof provider.capabilities !== 'object' || provider.capabilities === null) {
     throw new SubagentError('INVALID_PROVIDER', `subagent provider "${provider.name}" needs capabilities and start(request)`)
   }
 }

@@ -17,8 +17,6 @@ export interface SubagentLimits {
 interface Registration {
   readonly provider: SubagentProvider
   readonly pending: Set<PendingStart>
-  /** Starts whose provider has not settled yet, to be waited for when it is removed. */
-  readonly starting: Set<Promise<unknown>>
 }
 
 /** The plain core behind `ctx.subagents`: plugins on a hot path take it once and keep it. */
@@ -55,7 +53,7 @@ export class SubagentCore {
     if (this.registrations.has(provider.name)) {
       throw new SubagentError('DUPLICATE_PROVIDER', `subagent provider "${provider.name}" is already registered; give one of the two another name`)
     }
-    this.registrations.set(provider.name, { provider, pending: new Set(), starting: new Set() })
+    this.registrations.set(provider.name, { provider, pending: new Set() })
     this.notify('subagent/provider-added', provider)
   }
 
@@ -65,10 +63,11 @@ export class SubagentCore {
     if (registration?.provider !== provider) return
     this.registrations.delete(provider.name)
     const reason = new SubagentError('ABORTED', `subagent provider "${provider.name}" was removed while the child started`)
-    for (const pending of registration.pending) pending.withdraw(reason)
+    const withdrawn = [...registration.pending]
+    for (const pending of withdrawn) pending.withdraw(reason)
     this.notify('subagent/provider-removed', provider.name)
-    if (registration.starting.size === 0) return
-    const quiet = Promise.allSettled(registration.starting).then(() => {})
+    if (withdrawn.length === 0) return
+    const quiet = Promise.allSettled(withdrawn.flatMap(({ done }) => done ?? [])).then(() => {})
     await bounded(quiet, this.disposeGraceMs, () => new Error(`a start of "${provider.name}" did not end`)).catch(this.log)
   }
 
@@ -88,8 +87,9 @@ export class SubagentCore {
     if (signal.aborted) throw aborted(name, signal.reason)
 
     const pending = new PendingStart(request, { runId: `run-${++this.counter}`, depth, maxDepth })
-    const run = await this.provide(registration, pending)
-    return this.publish(run, pending, name)
+    registration.pending.add(pending)
+    pending.done = this.provide(registration, pending)
+    return await pending.done
   }
 
   /** Dispose every live run. */
@@ -97,27 +97,21 @@ export class SubagentCore {
     await Promise.allSettled([...this.live].map(run => run.dispose()))
   }
 
-  private async provide(registration: Registration, pending: PendingStart): Promise<ProviderRun> {
-    const { provider } = registration
-    registration.pending.add(pending)
-    let starting: Promise<ProviderRun> | undefined
+  private async provide({ provider, pending: unpublished }: Registration, pending: PendingStart): Promise<SubagentRun> {
     try {
-      starting = Promise.resolve(provider.start(pending.request))
-      registration.starting.add(starting)
-      const run = await starting
+      const run = await provider.start(pending.request)
       if (typeof run?.dispose !== 'function' || typeof run.result?.then !== 'function') {
         throw new TypeError('it handed over something that is no run (result, dispose)')
       }
-      if (!pending.withdrawn) return run
+      if (!pending.withdrawn) return this.publish(run, pending, provider.name)
+      run.result.then(undefined, () => {})
       await bounded(Promise.resolve(run.dispose()), this.disposeGraceMs, () => new Error('the child did not stop')).catch(this.log)
-      run.result.catch(() => {})
       throw aborted(provider.name, 'the provider was removed')
     } catch (error) {
       pending.release()
       throw startFailure(provider.name, pending, error)
     } finally {
-      registration.pending.delete(pending)
-      if (starting) registration.starting.delete(starting)
+      unpublished.delete(pending)
     }
   }
 

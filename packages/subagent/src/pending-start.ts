@@ -1,13 +1,17 @@
 import { onAbort } from '@offshoot/agent'
-import type { ProviderStartRequest, SubagentStartRequest } from './types.ts'
+import type { ProviderStartRequest, SubagentRun, SubagentStartRequest } from './types.ts'
 
 /** A start that has not handed over its child yet. It can be withdrawn; afterwards the child is its caller's. */
 export class PendingStart {
   readonly request: ProviderStartRequest
-  withdrawn = false
+  /** Why it was withdrawn, if it was. */
+  withdrawn: Error | undefined
+  /** Settles with the start as a whole, cleaning up included. */
+  done: Promise<SubagentRun> | undefined
   private readonly callerSignal: AbortSignal
   private controller: AbortController | undefined
   private unlink: (() => void) | undefined
+  private released = false
 
   constructor(request: SubagentStartRequest, own: { runId: string, depth: number, maxDepth: number }) {
     const { prompt, parent, label, tool, agentOptions, persona, toolFilter, cwd, signal: callerSignal } = request
@@ -24,12 +28,13 @@ export class PendingStart {
 
   /** The provider was removed: a child that is not there yet must not come. */
   withdraw(reason: Error): void {
-    this.withdrawn = true
+    this.withdrawn = reason
     this.controller?.abort(reason)
   }
 
   /** Let go of the caller's signal: the run has ended, or never was. */
   release(): void {
+    this.released = true
     this.unlink?.()
     this.unlink = undefined
   }
@@ -38,8 +43,9 @@ export class PendingStart {
     if (this.controller) return this.controller.signal
     const controller = this.controller = new AbortController()
     const { callerSignal } = this
-    if (callerSignal.aborted) controller.abort(callerSignal.reason)
-    else this.unlink = onAbort(callerSignal, () => { controller.abort(callerSignal.reason) })
+    if (this.withdrawn) controller.abort(this.withdrawn)
+    else if (callerSignal.aborted) controller.abort(callerSignal.reason)
+    else if (!this.released) this.unlink = onAbort(callerSignal, () => { controller.abort(callerSignal.reason) })
     return controller.signal
   }
 }

@@ -96,13 +96,19 @@ export class PublishedRun implements SubagentRun {
 
 /** A provider's result, held to its own contract. */
 function checked(result: SubagentResult, provider: string): SubagentResult {
-  if (typeof result?.stopReason !== 'string' || !Array.isArray(result.output)) {
+  if (!isResult(result)) {
     return failed('error', `subagent provider "${provider}" settled with something that is no result`)
   }
   if (result.stopReason === 'completed' && isEmpty(result.output)) {
     return { ...result, stopReason: 'empty-output', diagnostic: 'the child ended without output' }
   }
   return result.diagnostic === undefined ? result : { ...result, diagnostic: cleanDiagnostic(result.diagnostic) }
+}
+
+function isResult(result: SubagentResult | undefined): boolean {
+  return typeof result?.stopReason === 'string' && typeof result.usage === 'object' && result.usage !== null
+    && (result.diagnostic === undefined || typeof result.diagnostic === 'string')
+    && Array.isArray(result.output) && result.output.every(block => typeof block?.type === 'string')
 }
 
 function isEmpty(output: SubagentResult['output']): boolean {

@@ -137,9 +137,9 @@ describe('a provider that breaks its promises', () => {
   })
 
   it('by an unknown stop reason, reads as an abnormal end that names it', async () => {
-    await using app = await appWith(() => ({ result: Promise.resolve({ ...completed, stopReason: 'wandered-off' as StopReason }), dispose: async () => {} }))
+    await using app = await appWith(() => ({ result: Promise.resolve({ ...completed, stopReason: 'went-missing' as StopReason }), dispose: async () => {} }))
     await app.agent().run(parentTask)
-    expect(toolResult(app.endpoint)).toBe('Error: subagent run ended abnormally (wandered-off)')
+    expect(toolResult(app.endpoint)).toBe('Error: subagent run ended abnormally (went-missing)')
   })
 
   it('by success without output, reads as empty output', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type {} from '@offshoot/tools'
 import { expect, it, onTestFinished } from 'vitest'
-import { type App, AppError, loadApp } from '../../loader/src/index.ts'
+import { type App, AppError, loadApp } from '@offshoot/loader'
 
 const runtime = '- name: \'@offshoot/runtime\'\n'
 const tool = (config: string) => `- name: '@offshoot/tool-subagent'\n  config: ${config}\n`
