@@ -5,7 +5,7 @@ import type { SessionHeader } from './types.ts'
 export { Session } from './session.ts'
 export { promptBlocks, textOf } from './content.ts'
 export type {
-  ContentBlock, Entry, FileBlock, Message, MessagePart, Prompt, ProviderMetadata, ReasoningBlock, SessionHeader, TextBlock,
+  ContentBlock, Entry, EntrySource, FileBlock, Message, MessagePart, Prompt, ProviderMetadata, ReasoningBlock, SessionHeader, TextBlock,
   ToolCallPart, ToolResultPart, Usage,
 } from './types.ts'
 

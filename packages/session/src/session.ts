@@ -1,4 +1,4 @@
-import type { Entry, Message, SessionHeader } from './types.ts'
+import type { Entry, EntrySource, Message, SessionHeader } from './types.ts'
 
 /**
  * An append-only log of messages. A fork shares its prefix by reference, so it costs the same whatever the history's length.
@@ -13,11 +13,15 @@ export class Session {
   private readonly history: Message[] = []
   private readonly base: Session | undefined
   private readonly baseLength: number
+  private readonly baseTurns: number
+  /** Length of the log at each turn that began here; made at the first. */
+  private turnStarts: number[] | undefined
 
   constructor(header: SessionHeader, base?: Session, baseLength = 0) {
     this.header = Object.freeze(header)
     this.base = base
     this.baseLength = baseLength
+    this.baseTurns = base ? base.turnsWithin(baseLength) : 0
   }
 
   get id(): string {
@@ -34,9 +38,32 @@ export class Session {
     return this.baseLength
   }
 
-  /** Add a message at the end. The caller hands it over frozen, parts included: entries are shared, never copied. */
-  append(message: Message): Entry {
-    const entry: Entry = Object.freeze({ type: 'message' as const, at: Date.now(), message })
+  /** The newest entry. */
+  get last(): Entry | undefined {
+    return this.at(this.length - 1)
+  }
+
+  /** What is appended from here on is a new turn. One in which nothing came counts for nothing. */
+  beginTurn(): void {
+    if (this.turnStarts?.at(-1) !== this.length) (this.turnStarts ??= []).push(this.length)
+  }
+
+  /** How many turns began within the first `length` entries. It costs no more for a longer history. */
+  turnsWithin(length: number): number {
+    if (this.base && length <= this.baseLength) return this.base.turnsWithin(length)
+    // From the end: who asks, asks for the newest turns.
+    return this.baseTurns + (this.turnStarts?.findLastIndex(start => start < length) ?? -1) + 1
+  }
+
+  /**
+   * Add a message at the end. The caller hands it over frozen, parts included: entries are shared, never copied.
+   *
+   * `source` says of a user-role message that no user wrote it.
+   */
+  append(message: Message, source?: EntrySource): Entry {
+    const entry: Entry = Object.freeze(source === undefined
+      ? { type: 'message' as const, at: Date.now(), message }
+      : { type: 'message' as const, at: Date.now(), message, source })
     this.own.push(entry)
     this.history.push(forModel(message))
     return entry
@@ -67,6 +94,10 @@ export class Session {
     if (!this.base) return [system].concat(this.history)
     return [system].concat(...this.chain().map(([session, count]) =>
       count === session.history.length ? session.history : session.history.slice(0, count)))
+  }
+
+  private at(index: number): Entry | undefined {
+    return this.base && index < this.baseLength ? this.base.at(index) : this.own[index - this.baseLength]
   }
 
   /** The sessions that hold this log's entries, outermost prefix first, with how many of each belong to it. */

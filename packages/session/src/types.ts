@@ -58,12 +58,17 @@ export interface Usage {
   readonly durationMs: number
 }
 
+/** Who wrote a user-role message that no user did: a notice of background work, or the runtime asking for the answer. */
+export type EntrySource = 'notice' | 'nudge'
+
 /** One line of the log. */
 export interface Entry {
   readonly type: 'message'
   /** Milliseconds since the epoch. */
   readonly at: number
   readonly message: Message
+  /** Absent for what the user, the model and the tools said. */
+  readonly source?: EntrySource
 }
 
 export interface SessionHeader {
