@@ -1,35 +1,20 @@
-import type { LanguageModel } from '@offshoot/model'
 import { type ContentBlock, type Message, type Prompt, promptBlocks, type Session } from '@offshoot/session'
 import type { Tool, ToolFilter, ToolView } from '@offshoot/tools'
 import { onAbort } from './abort.ts'
+import { Background, type BackgroundOwner } from './background.ts'
 import type { AgentCore } from './core.ts'
+import { emitTo } from './emit.ts'
 import { AgentError } from './error.ts'
-import { runTurn, type Turn } from './loop.ts'
-import type { AgentListener, RunOptions, TurnProgress, TurnResult } from './types.ts'
-import { UsageCount } from './usage.ts'
+import type { Notice } from './inbox.ts'
+import { runTurn } from './loop.ts'
+import type { AbortOptions, AgentListener, AgentSetup, RunOptions, TurnProgress, TurnResult } from './types.ts'
+import { AgentTurn } from './turn.ts'
 
 declare module '@offshoot/tools' {
   interface ToolExec {
     /** Whose call it is. Absent where code runs the tool without an agent. */
     readonly agent?: Agent
   }
-}
-
-/** What `ctx.agents` settled when it made the agent. */
-export interface AgentSetup {
-  readonly id: string
-  readonly label: string
-  readonly parent: Agent | undefined
-  readonly depth: number
-  readonly cwd: string
-  readonly session: Session
-  readonly modelName: string
-  readonly persona: string | undefined
-  readonly system: Message
-  readonly toolFilter: ToolFilter | undefined
-  readonly ownTools: readonly Tool[] | undefined
-  readonly maxSteps: number
-  readonly maxOutputTokens: number | undefined
 }
 
 const quiet: Promise<void> = Promise.resolve()
@@ -58,12 +43,15 @@ export class Agent {
   readonly maxSteps: number
   /** Per request. */
   readonly maxOutputTokens: number | undefined
+  /** Tools of its own, which no filter touches. */
+  readonly ownTools: readonly Tool[] | undefined
   private readonly core: AgentCore
-  private readonly ownTools: readonly Tool[] | undefined
   private children: Set<Agent> | undefined
   private listeners: AgentListener[] | undefined
   private turn: AgentTurn | undefined
   private closed: Promise<void> | undefined
+  /** Made when something is first under way beside a turn; most children never have any. */
+  private background: Background | undefined
   private view: { readonly version: number, readonly tools: ToolView } | undefined
 
   constructor(core: AgentCore, setup: AgentSetup) {
@@ -107,7 +95,7 @@ export class Agent {
     const { turn } = this
     if (!turn) return undefined
     const tool = turn.running.at(-1)
-    const progress = { step: turn.step, usage: turn.usage.total() }
+    const progress = { step: turn.step, logLength: turn.startedAt, usage: turn.usage.total() }
     return tool === undefined ? progress : { ...progress, tool }
   }
 
@@ -117,32 +105,81 @@ export class Agent {
    * @throws {AgentError} `AGENT_BUSY` while a turn runs; `AGENT_DISPOSED` after `dispose()`.
    */
   run(prompt: Prompt, { signal }: RunOptions = {}): Promise<TurnResult> {
-    if (this.closed) return Promise.reject(new AgentError('AGENT_DISPOSED', `agent ${this.id} is disposed; create another one`))
-    if (this.turn) return Promise.reject(new AgentError('AGENT_BUSY', `agent ${this.id} is running a turn; wait for it to end`))
-    let model: LanguageModel
-    let input: readonly ContentBlock[]
     try {
-      model = this.core.models.get(this.modelName)
-      input = promptBlocks(prompt)
+      return this.begin(promptBlocks(prompt), signal)!
     } catch (error) {
       return Promise.reject(error)
     }
-    const turn = new AgentTurn(this, model, this.core.maxParallelTools)
-    this.turn = turn
-    if (signal?.aborted) turn.abort(signal.reason)
-    // A child under its parent's turn signal is aborted by the parent itself: no listener, however many children.
-    else if (signal && signal === this.parent?.turnSignal) turn.follows = signal
-    else if (signal) turn.unlink = onAbort(signal, () => { this.abort(signal.reason) })
-    this.emit?.({ type: 'turn-start' })
-    return turn.done = this.finish(turn, input)
   }
 
-  /** Abort the turn under way, and those of the children that run under it. */
-  abort(reason: unknown = new Error('the agent was aborted')): void {
+  /**
+   * Run a turn, and every turn that the notices of its background work bring, until nothing is under way any more.
+   *
+   * The result is the last turn's, with the usage of all. One that is not `completed` ends it, as does an abort between
+   * two turns, which gives `aborted`: what still runs then is the caller's to end.
+   *
+   * @throws {AgentError} as `run()`.
+   */
+  async runToQuiet(prompt: Prompt, options: RunOptions = {}): Promise<TurnResult> {
+    const first = await this.run(prompt, options)
+    if (first.stopReason !== 'completed' || !this.background) return first
+    return this.background.quietAfter(first, options.signal)
+  }
+
+  /**
+   * Wait until nothing of the agent is under way: no turn, no background work, nothing left to tell. Notices that come
+   * meanwhile begin turns at once, however many, unless the agent was aborted. Answers the last turn that ended meanwhile,
+   * with the usage of all; one that is not `completed` ends the waiting. So does `signal`, which aborts the turns that
+   * notices began meanwhile; a turn under way is waited for.
+   */
+  async untilQuiet({ signal }: RunOptions = {}): Promise<TurnResult | undefined> {
+    // Asked by a listener while a turn begins: it can be waited for once it has begun.
+    if (this.turn && !this.turn.done) await quiet
+    return this.needBackground().untilQuiet(signal)
+  }
+
+  /** Whether anything of it is under way, as `untilQuiet()` sees it: a turn, background work, something that it is to be told. */
+  get isBusy(): boolean {
+    return this.turn !== undefined || this.background?.isBusy === true
+  }
+
+  /**
+   * Tell the agent something at its next step, or wake it for that if it is idle. Notices that come together are told together.
+   *
+   * An agent that was aborted, or woken `maxWakes` times in a row, is told at its next input.
+   *
+   * @throws {AgentError} `AGENT_DISPOSED`.
+   */
+  inject(notice: Notice): void {
+    if (this.closed) throw this.disposed()
+    this.needBackground().inject(notice)
+  }
+
+  /**
+   * Say that something elsewhere is under way for this agent, until the returned function is called: it is not
+   * quiet before that, and its disposal waits for it.
+   */
+  hold(): () => void {
+    return this.needBackground().hold()
+  }
+
+  /**
+   * Abort the turn under way, and those of the children that run under it. With `scope: 'tree'` also everything that
+   * runs below it in the background, at every depth, parents first. Idempotent, and no error where nothing runs.
+   *
+   * Nothing wakes it before its next input, whether a turn was under way or just over.
+   */
+  abort(reason: unknown = new Error('the agent was aborted'), { scope = 'turn' }: AbortOptions = {}): void {
+    this.needBackground().silence(reason)
     const { turn } = this
-    if (!turn || turn.signal.aborted) return
-    turn.abort(reason)
-    if (this.children) for (const child of this.children) if (child.turn?.follows === turn.signal) child.abort(reason)
+    if (turn && !turn.signal.aborted) {
+      turn.abort(reason)
+      if (this.children) for (const child of this.children) if (child.turn?.follows === turn.signal) child.abort(reason)
+    }
+    // One that is disposed has seen to everything below it.
+    if (scope === 'turn' || this.closed) return
+    this.core.notify('agent/cancelled', this, reason)
+    if (this.children) for (const child of this.children) child.abort(reason, { scope })
   }
 
   /** Hear what the agent does, until the returned function is called. */
@@ -167,112 +204,87 @@ export class Agent {
 
   /** Absent while nobody listens, so that nothing is made for nobody. */
   get emit(): AgentListener | undefined {
-    const { listeners, core } = this
-    if (!listeners) return undefined
-    return event => {
-      for (const listener of listeners) {
-        try {
-          const returned: unknown = listener(event)
-          if (returned instanceof Promise) returned.catch(error => { core.log(error) })
-        } catch (error) {
-          core.log(error)
-        }
-      }
-    }
+    return this.listeners && emitTo(this.listeners, this.core.log)
   }
 
-  private async finish(turn: AgentTurn, input: readonly ContentBlock[]): Promise<TurnResult> {
+  /** Begin a turn: of the user's, or without `input` one of its own, where there is something to tell. */
+  private begin(input: readonly ContentBlock[] | undefined, signal: AbortSignal | undefined): Promise<TurnResult> | undefined {
+    if (this.closed) throw this.disposed()
+    if (this.turn) throw new AgentError('AGENT_BUSY', `agent ${this.id} is running a turn; wait for it to end`)
+    const turn = new AgentTurn(this, this.core.models.get(this.modelName), this.core.maxParallelTools)
+    if (!input && !this.tellNews()) return undefined
+    this.turn = turn
+    this.background?.turnBegan(input !== undefined)
+    if (signal?.aborted) this.abort(signal.reason)
+    // A child under its parent's turn signal is aborted by the parent itself: no listener, however many children.
+    else if (signal && signal === this.parent?.turnSignal) turn.follows = signal
+    else if (signal) turn.unlink = onAbort(signal, () => { this.abort(signal.reason) })
+    this.emit?.({ type: 'turn-start', trigger: input ? 'prompt' : 'notice' })
+    return turn.done = this.finish(turn, input)
+  }
+
+  /** Tell what waits now, at the end of the log. Called when a turn begins, and by the loop between two steps. */
+  tellNews(): boolean {
+    return this.background?.inbox.deliver(this.session) ?? false
+  }
+
+  private async finish(turn: AgentTurn, input: readonly ContentBlock[] | undefined): Promise<TurnResult> {
+    let result: TurnResult | undefined
     try {
-      const result = await runTurn(turn, input)
+      result = await runTurn(turn, input)
       this.emit?.({ type: 'turn-end', result })
       return result
     } finally {
       turn.unlink?.()
       this.turn = undefined
+      this.background?.turnEnded(result)
     }
+  }
+
+  private needBackground(): Background {
+    if (this.background) return this.background
+    // oxlint-disable-next-line typescript/no-this-alias -- the accessors below are the owner's
+    const agent = this
+    const owner: BackgroundOwner = {
+      get turnDone() { return agent.turn?.done },
+      get isDisposed() { return agent.closed !== undefined },
+      maxWakes: this.core.maxWakes,
+      log: this.core.log,
+      wake: signal => agent.begin(undefined, signal),
+    }
+    return this.background = new Background(owner)
+  }
+
+  private disposed(): AgentError {
+    return new AgentError('AGENT_DISPOSED', `agent ${this.id} is disposed; create another one`)
   }
 
   // `closed` is there before anybody hears of it: who asks from within finds the agent disposed, and this same promise.
   private close(): Promise<void> {
-    if (!this.turn && !this.children?.size) {
+    const reason = new Error('the agent was disposed')
+    this.background?.silence(reason)
+    if (!this.turn && !this.children?.size && !this.background?.isHeld) {
       this.closed = quiet
       this.leave()
       return quiet
     }
     let settle!: (outcome: Promise<void>) => void
     this.closed = new Promise(resolve => { settle = resolve })
-    this.abort(new Error('the agent was disposed'))
-    settle(this.untilQuiet())
+    this.abort(reason)
+    if (this.background?.isHeld) this.core.notify('agent/cancelled', this, reason)
+    settle(this.end())
     return this.closed
   }
 
-  private async untilQuiet(): Promise<void> {
+  private async end(): Promise<void> {
     await Promise.all([...this.children ?? []].map(child => child.dispose()))
     await this.turn?.done?.catch(() => {})
+    await this.background?.released()
     this.leave()
   }
 
   private leave(): void {
     this.core.remove(this)
     this.parent?.children?.delete(this)
-  }
-}
-
-/** One turn's state: what the loop reads, and what the agent needs to end it. */
-class AgentTurn implements Turn {
-  readonly agent: Agent
-  readonly label: string
-  readonly model: LanguageModel
-  readonly session: Session
-  readonly system: Message
-  readonly maxSteps: number
-  readonly maxOutputTokens: number | undefined
-  readonly maxParallelTools: number
-  readonly signal: AbortSignal
-  readonly usage: UsageCount = new UsageCount()
-  readonly running: string[] = []
-  step = 0
-  interrupt: (() => void) | undefined
-  unlink: (() => void) | undefined
-  done: Promise<TurnResult> | undefined
-  /** The turn signal of the parent that aborts this turn itself. */
-  follows: AbortSignal | undefined
-  private readonly controller = new AbortController()
-
-  constructor(agent: Agent, model: LanguageModel, maxParallelTools: number) {
-    this.agent = agent
-    this.label = agent.label
-    this.model = model
-    this.session = agent.session
-    this.system = agent.system
-    this.maxSteps = agent.maxSteps
-    this.maxOutputTokens = agent.maxOutputTokens
-    this.maxParallelTools = maxParallelTools
-    this.signal = this.controller.signal
-  }
-
-  get emit(): AgentListener | undefined {
-    return this.agent.emit
-  }
-
-  abort(reason: unknown): void {
-    this.controller.abort(reason)
-    this.interrupt?.()
-  }
-
-  view(): ToolView {
-    return this.agent.tools
-  }
-
-  stepStarted(step: number): void {
-    this.step = step
-  }
-
-  toolStarted(name: string): void {
-    this.running.push(name)
-  }
-
-  toolEnded(name: string): void {
-    this.running.splice(this.running.indexOf(name), 1)
   }
 }

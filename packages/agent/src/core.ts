@@ -12,6 +12,7 @@ export interface AgentDefaults {
   readonly persona?: string
   readonly maxSteps: number
   readonly maxParallelTools: number
+  readonly maxWakes: number
 }
 
 /** What the core builds on: the plain cores of other services, and where events and errors go. */
@@ -33,9 +34,10 @@ export class AgentCore {
   readonly models: ModelCore
   readonly tools: ToolCore
   readonly maxParallelTools: number
+  readonly maxWakes: number
+  readonly notify: Notify
   readonly log: (error: unknown) => void
   private readonly sessions: SessionCore
-  private readonly notify: Notify
   private readonly defaults: AgentDefaults
   private readonly live = new Map<string, Agent>()
   private readonly systems = new Map<string, Message>()
@@ -49,6 +51,7 @@ export class AgentCore {
     this.log = log
     this.defaults = defaults
     this.maxParallelTools = defaults.maxParallelTools
+    this.maxWakes = defaults.maxWakes
   }
 
   create(options: AgentOptions = {}): Agent {

@@ -12,8 +12,9 @@ export { onAbort } from './abort.ts'
 export type { Agent } from './agent.ts'
 export type { AgentCore } from './core.ts'
 export { AgentError, type AgentErrorCode } from './error.ts'
+export type { Notice } from './inbox.ts'
 export { createNotify, type Notify } from './notify.ts'
-export type { AgentEvent, AgentListener, AgentOptions, RunOptions, StopReason, StopReasons, TurnProgress, TurnResult } from './types.ts'
+export type { AbortOptions, AgentEvent, AgentListener, AgentOptions, RunOptions, StopReason, StopReasons, TurnProgress, TurnResult } from './types.ts'
 
 declare module 'cordis' {
   interface Context {
@@ -25,6 +26,8 @@ declare module 'cordis' {
     'agent/created'(agent: Agent): void
     /** Nothing of it runs any more. */
     'agent/disposed'(agent: Agent): void
+    /** Everything that runs for the agent in the background is to end; the agent itself has been aborted. */
+    'agent/cancelled'(agent: Agent, reason: unknown): void
   }
 }
 
@@ -79,6 +82,8 @@ export namespace AgentService {
     maxSteps: number
     /** How many `parallel` tool calls of one step run at once. */
     maxParallelTools: number
+    /** How often in a row notices wake an idle agent before they wait for its next input. */
+    maxWakes: number
   }
 
   export const Config: z<Partial<Config>, Config> = z.object({
@@ -86,6 +91,7 @@ export namespace AgentService {
     persona: z.string().description('Who agents are unless told otherwise.'),
     maxSteps: z.natural().min(1).default(100).description('Model requests that one turn may make.'),
     maxParallelTools: z.natural().min(1).default(10).description('How many parallel tool calls of one step run at once.'),
+    maxWakes: z.natural().default(16).description('How often in a row notices wake an idle agent.'),
   })
 }
 

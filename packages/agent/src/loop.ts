@@ -3,6 +3,7 @@ import type { ContentBlock, Message, Session } from '@offshoot/session'
 import { errorResult, type ToolView } from '@offshoot/tools'
 import type { Agent } from './agent.ts'
 import { resultMessage, runCalls } from './calls.ts'
+import { textMessage, userMessage } from './messages.ts'
 import { closeUnread, readStream, Reply } from './reply.ts'
 import type { AgentListener, StopReason, TurnResult } from './types.ts'
 import type { UsageCount } from './usage.ts'
@@ -25,6 +26,8 @@ export interface Turn {
   /** Set while a request is under way: ends the waiting at once, for a model that ignores its signal. */
   interrupt: (() => void) | undefined
   view(): ToolView
+  /** Tell the agent what waits for it, in one message at the end of the log. Answers whether there was anything. */
+  tellNews(): boolean
   stepStarted(step: number): void
   toolStarted(name: string): void
   toolEnded(name: string): void
@@ -32,8 +35,11 @@ export interface Turn {
 
 const nudge = textMessage('You stopped without writing anything. Write your complete final answer now, as plain text.')
 
-/** One turn, from `input` to the final answer. It does not reject for anything a model or a tool did. */
-export async function runTurn(turn: Turn, input: readonly ContentBlock[]): Promise<TurnResult> {
+/**
+ * One turn, from `input` (or, without one, from what waits to be told) to the final answer. It does not reject for
+ * anything a model or a tool did.
+ */
+export async function runTurn(turn: Turn, input: readonly ContentBlock[] | undefined): Promise<TurnResult> {
   const { session, signal, usage } = turn
   let output: readonly ContentBlock[] = []
   let model = turn.model.modelId
@@ -42,10 +48,14 @@ export async function runTurn(turn: Turn, input: readonly ContentBlock[]): Promi
     stopReason, output, usage: usage.total(), steps: usage.steps, model, ...(diagnostic === undefined ? {} : { diagnostic }),
   })
 
-  session.append(userMessage(input))
+  if (input) {
+    turn.tellNews()
+    session.append(userMessage(input))
+  }
   for (;;) {
     if (signal.aborted) return ended('aborted', abortReason(signal))
     if (usage.steps >= turn.maxSteps) return ended('max-steps', `stopped after ${turn.maxSteps} model requests (maxSteps)`)
+    turn.tellNews()
     const view = turn.view()
     const reply = await request(turn, view, usage.steps + 1)
     usage.add(reply.finish?.usage)
@@ -72,10 +82,14 @@ export async function runTurn(turn: Turn, input: readonly ContentBlock[]): Promi
       session.append(resultMessage(calls, await runCalls(turn, view, calls)))
       continue
     }
-    if (text.length > 0) return ended('completed')
+    if (text.length > 0) {
+      // What came while the model wrote its answer is told before the turn ends, while there is a request left for it.
+      if (usage.steps < turn.maxSteps && turn.tellNews()) continue
+      return ended('completed')
+    }
     if (nudged || usage.steps >= turn.maxSteps) return ended('empty-output', 'the model ended without writing an answer')
     nudged = true
-    session.append(nudge)
+    session.append(nudge, 'nudge')
   }
 }
 
@@ -125,16 +139,6 @@ function interruptible<T extends { stream: ModelStream }>(turn: Turn, opening: P
     opening.then(resolve, reject)
     if (turn.signal.aborted) turn.interrupt()
   })
-}
-
-function userMessage(blocks: readonly ContentBlock[]): Message {
-  // Reasoning is a model's own; a prompt that carries some is told as text.
-  const content = blocks.map(block => block.type === 'reasoning' ? Object.freeze({ type: 'text' as const, text: block.text }) : block)
-  return Object.freeze({ role: 'user' as const, content: Object.freeze(content) as unknown as typeof content })
-}
-
-function textMessage(text: string): Message {
-  return userMessage([Object.freeze({ type: 'text' as const, text })])
 }
 
 function abortReason(signal: AbortSignal): string {

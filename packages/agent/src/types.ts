@@ -1,4 +1,4 @@
-import type { ContentBlock, Session, Usage } from '@offshoot/session'
+import type { ContentBlock, Message, Session, Usage } from '@offshoot/session'
 import type { Tool, ToolFilter, ToolResult } from '@offshoot/tools'
 import type { Agent } from './agent.ts'
 
@@ -61,6 +61,8 @@ export interface AgentOptions {
 
 /** A turn under way. */
 export interface TurnProgress {
+  /** Entries in the log when it began: the turns before this one. */
+  readonly logLength: number
   /** Number of its latest model request. */
   readonly step: number
   /** The latest tool that is still running. */
@@ -68,14 +70,37 @@ export interface TurnProgress {
   readonly usage: Usage
 }
 
+/** What `ctx.agents` settled when it made the agent. */
+export interface AgentSetup {
+  readonly id: string
+  readonly label: string
+  readonly parent: Agent | undefined
+  readonly depth: number
+  readonly cwd: string
+  readonly session: Session
+  readonly modelName: string
+  readonly persona: string | undefined
+  readonly system: Message
+  readonly toolFilter: ToolFilter | undefined
+  readonly ownTools: readonly Tool[] | undefined
+  readonly maxSteps: number
+  readonly maxOutputTokens: number | undefined
+}
+
 export interface RunOptions {
   /** Aborts the turn. */
   readonly signal?: AbortSignal | undefined
 }
 
+export interface AbortOptions {
+  /** `turn`, the default: what was asked for in the foreground. `tree`: everything below the agent. */
+  readonly scope?: 'turn' | 'tree'
+}
+
 /** What an agent does, as it does it: for progress displays. Listeners must be quick; what they throw is logged. */
 export type AgentEvent =
-  | { readonly type: 'turn-start' }
+  /** `notice`: begun by itself, to hear of background work. */
+  | { readonly type: 'turn-start', readonly trigger: 'prompt' | 'notice' }
   | { readonly type: 'step-start', readonly step: number }
   | { readonly type: 'text-delta', readonly text: string }
   | { readonly type: 'reasoning-delta', readonly text: string }

@@ -35,3 +35,15 @@ export class UsageCount {
 function sum(total: number | undefined, reported: number | undefined): number | undefined {
   return reported === undefined ? total : (total ?? 0) + reported
 }
+
+/** What both cost together. */
+export function sumUsage(a: Usage, b: Usage): Usage {
+  const total: { -readonly [K in keyof Usage]: Usage[K] } = {
+    steps: a.steps + b.steps, toolCalls: a.toolCalls + b.toolCalls, durationMs: a.durationMs + b.durationMs,
+  }
+  for (const key of ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens'] as const) {
+    const figure = a[key] === undefined ? b[key] : sum(a[key], b[key])
+    if (figure !== undefined) total[key] = figure
+  }
+  return Object.freeze(total)
+}

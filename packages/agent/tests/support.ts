@@ -4,8 +4,10 @@ import SessionService, { type Message, type Session, type ToolResultPart } from 
 import ToolService, { defineTool, type Tool, type ToolDefinition } from '@offshoot/tools'
 import { Type } from '@sinclair/typebox'
 import { Context } from 'cordis'
-import { expect, onTestFinished } from 'vitest'
-import AgentService, { type Agent, type AgentEvent } from '../src/index.ts'
+import { expect, onTestFinished, vi } from 'vitest'
+import AgentService, { type Agent, type AgentEvent, type Notice } from '../src/index.ts'
+
+export { type Gate, gate } from '../../../tests/gate.ts'
 
 export type Script = readonly (FakeReply | string)[] | ((request: ModelRequest, index: number) => FakeReply | string | Promise<FakeReply | string>)
 
@@ -104,16 +106,38 @@ export function record(agent: Agent): AgentEvent[] {
   return events
 }
 
-export interface Gate {
-  readonly opened: Promise<void>
-  open(): void
-}
-
-export function gate(): Gate {
-  let open!: () => void
-  const opened = new Promise<void>(resolve => { open = resolve })
-  return { opened, open }
-}
-
 /** For what must wait until it is cancelled. */
 export const never: Promise<never> = new Promise(() => {})
+
+/** Something to tell, which says it as long as nobody took it back, and counts how often it was told. */
+export class Note implements Notice {
+  told = 0
+  private words: string | undefined
+
+  constructor(words: string) {
+    this.words = words
+  }
+
+  text(): string | undefined {
+    return this.words
+  }
+
+  delivered(): void {
+    this.told++
+  }
+
+  takeBack(): void {
+    this.words = undefined
+  }
+}
+
+/** Everything that can go on by itself has done so. */
+export async function rest(): Promise<void> {
+  for (let tick = 0; tick < 4; tick++) await new Promise<void>(resolve => { setImmediate(resolve) })
+}
+
+/** Timeouts that only the test lets pass, until it ends. The event loop goes on by itself. */
+export function fakeTimers(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => { vi.useRealTimers() })
+}

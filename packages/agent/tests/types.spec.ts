@@ -17,6 +17,7 @@ it('ctx.agents is the service', () => {
 it('the events carry the agent', () => {
   expectTypeOf<Events['agent/created']>().toEqualTypeOf<(agent: Agent) => void>()
   expectTypeOf<Events['agent/disposed']>().toEqualTypeOf<(agent: Agent) => void>()
+  expectTypeOf<Events['agent/cancelled']>().toEqualTypeOf<(agent: Agent, reason: unknown) => void>()
 })
 
 it('a tool is told its agent, where there is one', () => {
