@@ -17,7 +17,8 @@ export default defineConfig({
         include: ['tests/**/*.spec.ts'],
         environment: 'node' as const,
         testTimeout: 10_000,
-        ...(runsTheCommand(dir) ? { globalSetup: `${import.meta.dirname}/scripts/build-for-tests.mjs` } : {}),
+        // A process takes a core while it starts: no more of them at once than a small machine has.
+        ...(runsTheCommand(dir) ? { globalSetup: `${import.meta.dirname}/scripts/build-for-tests.mjs`, maxConcurrency: 2, testTimeout: 20_000 } : {}),
       },
     })),
   },
