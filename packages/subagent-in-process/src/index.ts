@@ -1,8 +1,16 @@
 import type { Agent, AgentCore, AgentOptions } from '@offshoot/agent'
 import type { ProviderRun, ProviderStartRequest, SubagentResult } from '@offshoot/subagent'
 
-/** What one provider's children have that the request does not say. */
-export type InProcessOptions = Pick<AgentOptions, 'session'>
+/** What one provider's children have that the request does not say, or in place of what it says. */
+export interface InProcessOptions extends Pick<AgentOptions, 'session' | 'persona' | 'toolFilter' | 'tools'> {
+  /** The child's first user message. */
+  readonly prompt?: ProviderStartRequest['prompt']
+}
+
+/** A child of this process, from its start to its disposal. */
+export interface InProcessRun extends ProviderRun {
+  readonly agent: Agent
+}
 
 /**
  * Run a child agent of `request.parent` in this process.
@@ -11,28 +19,34 @@ export type InProcessOptions = Pick<AgentOptions, 'session'>
  *
  * @throws what `ctx.agents.create()` throws; nothing is left behind then.
  */
-export function startInProcess(agents: AgentCore, request: ProviderStartRequest, { session }: InProcessOptions = {}): ProviderRun {
-  const { parent, label, agentOptions, persona, toolFilter, cwd } = request
+export function startInProcess(agents: AgentCore, request: ProviderStartRequest, own: InProcessOptions = {}): InProcessRun {
+  const { parent, label, agentOptions, cwd } = request
   const agent = agents.create({
-    parent, session, persona, toolFilter, cwd,
+    parent, cwd,
+    session: own.session,
+    tools: own.tools,
+    persona: own.persona ?? request.persona,
+    toolFilter: own.toolFilter ?? request.toolFilter,
     label: label ?? request.runId,
     model: agentOptions?.model,
     maxSteps: agentOptions?.maxSteps,
     maxOutputTokens: agentOptions?.maxOutputTokens,
   })
-  return new InProcessRun(agent, request)
+  return new ChildRun(agent, own.prompt ?? request.prompt, request.callerSignal)
 }
 
-class InProcessRun implements ProviderRun {
+class ChildRun implements InProcessRun {
   readonly agent: Agent
   readonly result: Promise<SubagentResult>
-  private readonly request: ProviderStartRequest
+  private readonly prompt: ProviderStartRequest['prompt']
+  private readonly signal: AbortSignal
   private resolve!: (result: SubagentResult | Promise<SubagentResult>) => void
   private begun = false
 
-  constructor(agent: Agent, request: ProviderStartRequest) {
+  constructor(agent: Agent, prompt: ProviderStartRequest['prompt'], signal: AbortSignal) {
     this.agent = agent
-    this.request = request
+    this.prompt = prompt
+    this.signal = signal
     this.result = new Promise(resolve => { this.resolve = resolve })
   }
 
@@ -42,8 +56,9 @@ class InProcessRun implements ProviderRun {
       return
     }
     this.begun = true
-    // Startup is over at once, so nothing but the caller's own signal has to reach the turn.
-    this.resolve(this.agent.run(this.request.prompt, { signal: this.request.callerSignal }))
+    // Startup is over at once, so nothing but the caller's own signal has to reach the turn. What the child runs in
+    // the background belongs to its run, and so does the turn that reads it.
+    this.resolve(this.agent.runToQuiet(this.prompt, { signal: this.signal }))
   }
 
   dispose(): Promise<void> {

@@ -42,7 +42,7 @@ describe('startInProcess()', () => {
     const run = startInProcess(ctx.agents.core, request())
     expect(ctx.agents.list()).toEqual([parent, run.agent])
     expect(run.agent).toMatchObject({ parent, depth: 1, cwd: '/srv', modelName: 'main', label: 'run-1', state: 'idle' })
-    expect(run.agent!.session.header.parent).toBe(parent.session.id)
+    expect(run.agent.session.header.parent).toBe(parent.session.id)
     await new Promise(resolve => { setImmediate(resolve) })
     expect(model.requests).toEqual([])
     run.begin!()

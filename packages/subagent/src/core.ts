@@ -7,7 +7,9 @@ import { failureText } from './failure-text.ts'
 import { PendingStart } from './pending-start.ts'
 import { PublishedRun } from './run.ts'
 import { delegationTree } from './tree.ts'
-import type { DelegationNode, ProviderRun, SubagentProvider, SubagentRun, SubagentRunInfo, SubagentStartRequest } from './types.ts'
+import type {
+  DelegationNode, ProviderRun, SubagentProvider, SubagentRun, SubagentRunInfo, SubagentSeed, SubagentSeedInfo, SubagentStartRequest,
+} from './types.ts'
 
 export interface SubagentLimits {
   readonly maxDepth: number
@@ -123,6 +125,7 @@ export class SubagentCore {
       ...(tool === undefined ? {} : { tool }),
       parentSessionId: parent.session.id,
       ...(run.agent ? { sessionId: run.agent.session.id } : {}),
+      ...(run.seed ? { seed: seedInfo(run.seed) } : {}),
       startedAt: Date.now(),
     })
     const published = new PublishedRun(this, run, info, parent, () => { pending.release() })
@@ -131,6 +134,10 @@ export class SubagentCore {
     published.begin()
     return published
   }
+}
+
+function seedInfo({ turns, steps, moved }: SubagentSeed): SubagentSeedInfo {
+  return Object.freeze({ turns, steps, moved: Object.freeze([...moved]), coldCache: moved.length > 0 })
 }
 
 function startFailure(name: string, { request, withdrawn }: PendingStart, error: unknown): SubagentError {

@@ -10,7 +10,7 @@ export type { SubagentCore } from './core.ts'
 export { SubagentError, type SubagentErrorCode } from './error.ts'
 export type {
   DelegationNode, ProviderRun, ProviderStartRequest, SubagentAgentOptions, SubagentCapabilities, SubagentProvider, SubagentResult,
-  SubagentRun, SubagentRunInfo, SubagentStartRequest,
+  SubagentRun, SubagentRunInfo, SubagentSeed, SubagentSeedInfo, SubagentStartRequest, ToolOrigin,
 } from './types.ts'
 
 declare module 'cordis' {

@@ -27,10 +27,28 @@ export interface SubagentProvider {
   start(request: ProviderStartRequest): Promise<ProviderRun>
 }
 
+/** What a child knew of its parent's conversation when it was made. */
+export interface SubagentSeed {
+  /** Turns that were over. */
+  readonly turns: number
+  /** Completed steps of the turn that was not. */
+  readonly steps: number
+  /** In what its requests differ from the parent's before the child's task; empty where they begin as the parent's do. */
+  readonly moved: readonly ('system' | 'tools' | 'model')[]
+}
+
+/** The same, with what it means for the bill. */
+export interface SubagentSeedInfo extends SubagentSeed {
+  /** Something moved, so no cache of the parent's conversation fits: the child's first request is paid in full. */
+  readonly coldCache: boolean
+}
+
 /** What a provider hands over; the service adds id, provider and bounds, and gives callers a `SubagentRun`. */
 export interface ProviderRun {
   /** Only when the child lives in this process. */
   readonly agent?: Agent
+  /** Only where the child inherits something of the conversation, or could have. */
+  readonly seed?: SubagentSeed
   /** Settles once, however the child ends. It should not reject; a rejection counts as `error`. */
   readonly result: Promise<SubagentResult>
   /** Cancel what is left and wait until nothing of the child runs. */
@@ -48,7 +66,7 @@ export interface SubagentStartRequest {
   /** A few words for people: the tool's `description`. */
   readonly label?: string | undefined
   /** The tool call that asked, for displays. */
-  readonly tool?: { readonly name: string, readonly callId: string } | undefined
+  readonly tool?: ToolOrigin | undefined
   readonly agentOptions?: SubagentAgentOptions | undefined
   /** Needs `capabilities.persona`. */
   readonly persona?: string | undefined
@@ -58,6 +76,14 @@ export interface SubagentStartRequest {
   readonly maxDepth?: number | undefined
   /** Absolute; default: the parent's. */
   readonly cwd?: string | undefined
+}
+
+/** Where a start came from. */
+export interface ToolOrigin {
+  readonly name: string
+  readonly callId: string
+  /** The background task that the run belongs to; absent for a call that waits. */
+  readonly taskId?: string
 }
 
 export interface SubagentAgentOptions {
@@ -112,11 +138,13 @@ export interface SubagentRunInfo {
   readonly runId: string
   readonly provider: string
   readonly label?: string
-  readonly tool?: { readonly name: string, readonly callId: string }
+  readonly tool?: ToolOrigin
   readonly parentSessionId: string
   /** Absent where the child does not live in this process. */
   readonly sessionId?: string
   readonly depth: number
+  /** What it inherited of the parent's conversation, however little; absent with a provider whose children inherit none. */
+  readonly seed?: SubagentSeedInfo
   /** Milliseconds since the epoch. */
   readonly startedAt: number
 }

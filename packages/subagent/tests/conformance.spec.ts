@@ -1,4 +1,4 @@
-import { textOf } from '@offshoot/session'
+import { textOf, type TextBlock } from '@offshoot/session'
 import { describe, expect, it } from 'vitest'
 import type { ProviderRun, ProviderStartRequest, SubagentResult } from '../src/index.ts'
 import { checkProvider, describeProvider } from '../src/testing.ts'
@@ -20,8 +20,8 @@ function broken(change: Break, alter = (request: ProviderStartRequest) => reques
   }
 }
 
-const mapResult = (change: (result: SubagentResult) => SubagentResult): Break => run => ({
-  ...run, begin: () => run.begin?.(), dispose: () => run.dispose(), result: run.result.then(change),
+const mapResult = (change: (result: SubagentResult, request: ProviderStartRequest) => SubagentResult): Break => (run, request) => ({
+  ...run, begin: () => run.begin?.(), dispose: () => run.dispose(), result: run.result.then(result => change(result, request)),
 })
 
 const asSent = (run: ProviderRun): ProviderRun => run
@@ -44,6 +44,14 @@ const cases: [string, ReturnType<typeof broken>, string][] = [
     'calls silence a success',
     broken(mapResult(result => result.stopReason === 'empty-output' ? ended('completed') : result)),
     'a child that says nothing ends with empty-output, never completed',
+  ],
+  [
+    'answers for a silent child with what its parent said last',
+    broken(mapResult((result, { parent }) => {
+      const said = textOf((parent.session.last?.message.content ?? []) as readonly TextBlock[])
+      return result.stopReason === 'empty-output' && said !== '' ? ended('completed', said) : result
+    })),
+    'the output is never a text of the parent\'s, whatever the child saw of it',
   ],
   [
     'drops the partial text of a failure',

@@ -1,5 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
-import { missingCapability, type ProviderStartRequest, SubagentError, type SubagentErrorCode, type SubagentStartRequest } from '../src/index.ts'
+import {
+  missingCapability, type ProviderStartRequest, SubagentError, type SubagentErrorCode, type SubagentRunInfo, type SubagentSeed, type SubagentStartRequest,
+} from '../src/index.ts'
 import { able, ended, gate, idleRun, provider, startApp, unable } from './support.ts'
 
 const refusal = (code: SubagentErrorCode, message: string | RegExp) => expect.objectContaining({
@@ -104,6 +106,41 @@ it('the provider is handed the request as it was made, with what the service kno
   expect(seen[0]!.prompt).toBe(asked.prompt)
   expect(seen[0]).not.toHaveProperty('stray')
   expect(seen[1]).toMatchObject({ runId: 'run-2', label: undefined, persona: undefined, toolFilter: undefined })
+})
+
+describe('what a child inherited', () => {
+  it('is told as its provider says it, and whether a cache of the parent\'s conversation fits', async () => {
+    const { ctx, start } = await startApp()
+    const infos: SubagentRunInfo[] = []
+    ctx.on('subagent/start', info => { infos.push(info) })
+    const moved: SubagentSeed['moved'][number][] = []
+    ctx.subagents.registerProvider(provider('heir', () => idleRun({ seed: { turns: 2, steps: 1, moved } })))
+    await start('heir')
+    moved.push('model')
+    await start('heir')
+    expect(infos.map(({ seed }) => seed)).toEqual([
+      { turns: 2, steps: 1, moved: [], coldCache: false },
+      { turns: 2, steps: 1, moved: ['model'], coldCache: true },
+    ])
+    expect(ctx.subagents.tree().map(({ seed }) => seed)).toEqual(infos.map(({ seed }) => seed))
+  })
+
+  it('cannot be changed by who hears of it', async () => {
+    const { ctx, start } = await startApp()
+    const infos: SubagentRunInfo[] = []
+    ctx.on('subagent/start', info => { infos.push(info) })
+    ctx.subagents.registerProvider(provider('heir', () => idleRun({ seed: { turns: 0, steps: 0, moved: [] } })))
+    await start('heir')
+    const [info] = infos
+    expect([info, info!.seed, info!.seed!.moved].map(value => Object.isFrozen(value))).toEqual([true, true, true])
+  })
+
+  it('is absent where its provider does not say', async () => {
+    const { ctx, start } = await startApp()
+    ctx.subagents.registerProvider(provider('one'))
+    await start('one')
+    expect(ctx.subagents.tree()[0]).not.toHaveProperty('seed')
+  })
 })
 
 describe('a start that the provider fails', () => {

@@ -7,6 +7,8 @@ import { Context } from 'cordis'
 import { onTestFinished } from 'vitest'
 import SubagentService, { type ProviderRun, type ProviderStartRequest, type SubagentCapabilities, type SubagentProvider, type SubagentStartRequest } from '../src/index.ts'
 
+export { gate } from '../../../tests/gate.ts'
+
 export { ended } from './small-provider.ts'
 
 export interface App {
@@ -57,19 +59,6 @@ export function provider(name: string, start: (request: ProviderStartRequest) =>
 /** A child that does nothing until it is disposed, and never says how it ended. */
 export function idleRun(parts: Partial<ProviderRun> = {}): ProviderRun {
   return { result: never, dispose: async () => {}, ...parts }
-}
-
-export interface Gate<T = void> {
-  readonly opened: Promise<T>
-  open(value: T): void
-  fail(error: unknown): void
-}
-
-export function gate<T = void>(): Gate<T> {
-  let open!: (value: T) => void
-  let fail!: (error: unknown) => void
-  const opened = new Promise<T>((resolve, reject) => { [open, fail] = [resolve, reject] })
-  return { opened, open, fail }
 }
 
 export const never: Promise<never> = new Promise(() => {})

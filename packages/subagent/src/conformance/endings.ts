@@ -35,6 +35,20 @@ export const endings: ProviderPromise[] = [
     },
   },
   {
+    title: 'the output is never a text of the parent\'s, whatever the child saw of it',
+    async check(app) {
+      app.model.behave({ kind: 'answer', text: 'Words of the parent.' })
+      await app.parent.run('Say something.')
+      await app.children.behave({ kind: 'silent' })
+      const run = await app.startRaw()
+      run.begin?.()
+      const result = await app.resultOf(run)
+      assert.equal(result.stopReason, 'empty-output')
+      assert.equal(textOf(result.output), '')
+      await run.dispose()
+    },
+  },
+  {
     title: 'a child that fails settles with error: its result does not reject',
     async check(app) {
       await app.children.behave({ kind: 'fail', text: '', message: 'the wire broke' })
