@@ -1,6 +1,6 @@
-export type EndpointErrorCode = 'INVALID_BASE_URL'
+export type EndpointErrorCode = 'INVALID_BASE_URL' | 'PROVIDER_NOT_INSTALLED' | 'INVALID_PROVIDER'
 
-/** An endpoint that cannot be one. Programs switch on `code`; `message` is for people. */
+/** An endpoint, or a provider package, that cannot be one. Programs switch on `code`; `message` is for people. */
 export class EndpointError extends Error {
   override readonly name = 'EndpointError'
   readonly code: EndpointErrorCode

@@ -1,29 +1,31 @@
-import type { JSONValue } from '@ai-sdk/provider'
 import type {} from '@offshoot/model'
 import type { Context } from 'cordis'
-import z from 'schemastery'
-import { EndpointModel, type EndpointOptions } from './model.ts'
+import { pathToFileURL } from 'node:url'
+import type { Config as ModelConfig } from './config.ts'
+import { loadPackageModel } from './load-package.ts'
+import { EndpointModel } from './model.ts'
 
+export { Config, type Input } from './config.ts'
 export { EndpointError, type EndpointErrorCode } from './error.ts'
+export type { PackageOptions } from './load-package.ts'
 export { EndpointModel, type EndpointOptions } from './model.ts'
+export { PackageModel, type VendorOptions } from './package-model.ts'
 
 export const name = 'model-ai-sdk'
 export const inject = ['models']
 
-export interface Config extends EndpointOptions {
-  /** What the app calls this model. */
-  readonly name: string
-}
+/** `FiberState.UNLOADING`: Cordis declares the enum so that it cannot be imported. */
+const unloading = 5
 
-export const Config: z<Omit<Config, 'name'> & { name?: string }, Config> = z.object({
-  name: z.string().default('main').description('What the app calls this model.'),
-  baseURL: z.string().required().description('The endpoint, up to and without /chat/completions.'),
-  model: z.string().required().description('The model, as the endpoint calls it.'),
-  apiKey: z.string().role('secret').description('Sent as a bearer token.'),
-  headers: z.dict(z.string()).default(undefined as never).description('Sent with every request.'),
-  providerOptions: z.dict(z.any<JSONValue>()).default(undefined as never).description('Sent in the body of every request.'),
-})
-
-export function apply(ctx: Context, config: Config): void {
-  ctx.models.register(config.name, new EndpointModel(config))
+export async function apply(ctx: Context, config: ModelConfig): Promise<void> {
+  const { models, fiber } = ctx
+  if (config.provider === undefined) {
+    models.register(config.name, new EndpointModel(config))
+    return
+  }
+  // Where the app's plugins are looked for, and then what comes with this package.
+  const places = [ctx.baseUrl, pathToFileURL(`${process.cwd()}/`).href, import.meta.url].filter(place => place !== undefined)
+  const model = await loadPackageModel(config, places)
+  // The plugin may have been unloaded meanwhile; nothing may be registered then.
+  if (fiber.uid !== null && Number(fiber.state) !== unloading) models.register(config.name, model)
 }

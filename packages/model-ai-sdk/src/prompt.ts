@@ -37,3 +37,14 @@ function meansTheSame(text: string, value: unknown): boolean {
     return false
   }
 }
+
+/** The prompt without what the log alone needs: an adapter may send all that it finds. Messages that hold none are shared. */
+export function withoutOrigin(prompt: LanguageModelV3Prompt): LanguageModelV3Prompt {
+  return prompt.map(message => message.role === 'assistant' && message.content.some(isRecorded)
+    ? { ...message, content: message.content.map(part => isRecorded(part) ? clean(part) : part) }
+    : message)
+}
+
+function clean({ providerOptions: { offshoot: _, ...others }, ...part }: RecordedCall): LanguageModelV3ToolCallPart {
+  return Object.keys(others).length > 0 ? { ...part, providerOptions: others } : part
+}

@@ -23,3 +23,18 @@ export function reportedUsage(usage: WireUsage | null | undefined): LanguageMode
 function minus(total: number | undefined, part: number | undefined): number | undefined {
   return total === undefined || part === undefined ? undefined : Math.max(0, total - part)
 }
+
+/** What the vendor stated. Adapters write 0 for what it did not; what it did is in `raw`. */
+export function statedUsage(usage: LanguageModelV3Usage): LanguageModelV3Usage {
+  const { inputTokens, outputTokens, raw } = usage
+  const stated = (figure: number | undefined, names: RegExp): number | undefined => figure === 0 && !names.test(JSON.stringify(raw ?? {})) ? undefined : figure
+  return {
+    ...usage,
+    inputTokens: {
+      ...inputTokens,
+      cacheRead: stated(inputTokens.cacheRead, /"\w*cache\w*":\s*[{\d]/i),
+      cacheWrite: stated(inputTokens.cacheWrite, /"\w*cache\w*":\s*[{\d]/i),
+    },
+    outputTokens: { ...outputTokens, reasoning: stated(outputTokens.reasoning, /"\w*(?:reason|think|thought)\w*":\s*[{\d]/i) },
+  }
+}

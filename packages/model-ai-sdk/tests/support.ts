@@ -26,3 +26,9 @@ export function partOf<T extends ModelStreamPart['type']>(parts: readonly ModelS
   if (!part) throw new Error(`no part "${type}" among ${parts.map(each => each.type).join(', ')}`)
   return part as Extract<ModelStreamPart, { type: T }>
 }
+
+export function gate(): { opened: Promise<void>, open: () => void } {
+  let open = (): void => {}
+  const opened = new Promise<void>((resolve) => { open = resolve })
+  return { opened, open }
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { extendsRequest, messagesOf, startEndpoint, toolsOf } from '../src/testing.ts'
-import { ask, endpointWith, partOf, say } from './support.ts'
+import { ask, endpointWith, gate, partOf, say } from './support.ts'
 
 describe('startEndpoint', () => {
   it('records what each request asked, and answers with what the handler says', async () => {
@@ -77,9 +77,3 @@ describe('extendsRequest', () => {
     expect(extendsRequest(...await record(before, after))).toBe(expected)
   })
 })
-
-function gate(): { opened: Promise<void>, open: () => void } {
-  let open = (): void => {}
-  const opened = new Promise<void>((resolve) => { open = resolve })
-  return { opened, open }
-}
