@@ -1,6 +1,7 @@
 import { reportProblem, suggest } from '@offshoot/problems'
-import { missingCapability, type SubagentProvider } from '@offshoot/subagent'
+import { missingCapability } from '@offshoot/subagent'
 import { checkFilter } from '@offshoot/tools'
+import type { TaskCore } from '@offshoot/tasks'
 import type { Context } from 'cordis'
 import z from 'schemastery'
 import { delegationTool } from './tool.ts'
@@ -13,6 +14,8 @@ export interface Config {
   provider: string
   /** What the model calls the tool; distinct for every instance. */
   toolName: string
+  /** Lets calls run in the background, where the app has `ctx.tasks`. Off: such calls are refused. */
+  enableRunInBackground: boolean
   agentOptions?: { model?: string, maxOutputTokens?: number, maxSteps?: number }
   /** Who the children are, instead of the app's persona. Needs the provider's `persona` capability. */
   persona?: string
@@ -24,12 +27,16 @@ export interface Config {
   concurrency: 'exclusive' | 'parallel'
 }
 
+/** `FiberState.UNLOADING`: Cordis declares the enum so that it cannot be imported. */
+const unloading = 5
+
 // An absent filter stays absent: schemastery would make `{allow: [], deny: []}` of it, which hides every tool.
 const absent = undefined as never
 
 export const Config: z<Partial<Config>, Config> = z.object({
   provider: z.string().required().description('Provider that runs the children (spawn, or one of yours).'),
   toolName: z.string().pattern(/^[a-zA-Z0-9_-]{1,64}$/).default('subagent').description('What the model calls the tool.'),
+  enableRunInBackground: z.boolean().default(true).description('Lets calls run in the background.'),
   agentOptions: z.object({
     model: z.string(),
     maxOutputTokens: z.natural().min(1),
@@ -51,24 +58,35 @@ export function apply(ctx: Context, config: Config): void {
 
   const subagents = ctx.subagents.core
   const tools = ctx.tools.core
+  let background: TaskCore | undefined
   let unmount: (() => void) | undefined
 
-  const mount = (provider: SubagentProvider): void => {
-    if (provider.name !== providerName) return
+  /** Make what is mounted follow what there is: the provider, and `ctx.tasks`. In one go, so that nobody finds it absent in between. */
+  const remount = (): void => {
+    unmount?.()
+    unmount = undefined
+    const provider = subagents.getProvider(providerName)
+    // A plugin that is unloading registers nothing any more.
+    if (!provider || ctx.fiber.uid === null || Number(ctx.fiber.state) === unloading) return
     const missing = missingCapability(provider, config)
     unmount = missing === undefined
-      ? ctx.tools.register(delegationTool(subagents, provider, config))
+      ? ctx.tools.register(delegationTool(subagents, provider, config, background))
       : reportProblem(ctx, new Error(missing))
   }
 
-  ctx.on('subagent/provider-added', mount)
-  ctx.on('subagent/provider-removed', removed => {
-    if (removed !== providerName) return
-    unmount?.()
-    unmount = undefined
+  ctx.on('subagent/provider-added', ({ name: added }) => { if (added === providerName) remount() })
+  ctx.on('subagent/provider-removed', removed => { if (removed === providerName) remount() })
+  remount()
+  // Optional: the tool is there without it, and then waits for every child.
+  if (config.enableRunInBackground) ctx.inject(['tasks'], inner => {
+    const follow = (tasks: TaskCore | undefined): void => {
+      background = tasks
+      // The name is this plugin's own. Where no tool has it, there is nothing that tasks would change.
+      if (tools.tools.has(toolName)) remount()
+    }
+    follow(inner.tasks.core)
+    inner.effect(() => () => { follow(undefined) }, 'background mode')
   })
-  const provider = subagents.getProvider(providerName)
-  if (provider) mount(provider)
 
   const problems = ctx.get('problems')
   problems?.check(ctx, () => subagents.getProvider(providerName)

@@ -11,17 +11,31 @@ const failures: Partial<Record<string, string>> = {
   'refusal': 'subagent declined the task',
 }
 
+/** The exact sentence for a child that did not complete, whatever its stop reason, known or not. */
+export function failureSentence({ stopReason }: SubagentResult): string {
+  return failures[stopReason] ?? `subagent run ended abnormally (${stopReason})`
+}
+
 /**
  * What the model reads of a child that ended: its final text, alone.
  *
- * @throws the failure's exact sentence, which becomes `Error: <sentence>`, for any other ending, known or not.
+ * @throws the failure's sentence, which becomes `Error: <sentence>`, for any other ending.
  */
-export function renderResult({ stopReason, output }: SubagentResult): ToolOutput {
-  if (stopReason !== 'completed') throw new Error(failures[stopReason] ?? `subagent run ended abnormally (${stopReason})`)
+export function renderResult(result: SubagentResult): ToolOutput {
+  if (result.stopReason !== 'completed') throw new Error(failureSentence(result))
+  const { output } = result
   return output.every(block => block.type === 'text') ? textOf(output) : output
+}
+
+export function wasAborted(error: unknown): boolean {
+  return error instanceof SubagentError && error.code === 'ABORTED'
 }
 
 /** What the model reads where no child came to be. */
 export function startFailure(error: unknown): unknown {
-  return error instanceof SubagentError && error.code === 'ABORTED' ? new Error(cancelled, { cause: error }) : error
+  return wasAborted(error) ? cancelledError(error) : error
+}
+
+export function cancelledError(cause: unknown): Error {
+  return new Error(cancelled, { cause })
 }

@@ -1,43 +1,69 @@
 import type {} from '@offshoot/agent'
-import type { SubagentCore, SubagentProvider, SubagentRun } from '@offshoot/subagent'
+import type { SubagentCore, SubagentProvider, SubagentRun, SubagentStartRequest } from '@offshoot/subagent'
+import type { TaskCore } from '@offshoot/tasks'
 import { defineTool, type Tool } from '@offshoot/tools'
 import { Type } from '@sinclair/typebox'
+import { startInBackground } from './background.ts'
 import type { Config } from './index.ts'
-import { renderResult, startFailure } from './render.ts'
-import { labelDescription, wordingFor } from './wording.ts'
+import { cancelledError, renderResult, startFailure } from './render.ts'
+import { backgroundDescription, backgroundParameter, labelDescription, wordingFor } from './wording.ts'
 
 const neverAborts = new AbortController().signal
 
-/** The tool that hands a task to `provider`, and answers with the child's final text. */
-export function delegationTool(subagents: SubagentCore, provider: SubagentProvider, config: Config): Tool {
-  const wording = wordingFor(provider)
+/** The tool that hands a task to `provider`, and answers with the child's final text; over `background` also without waiting for it. */
+export function delegationTool(subagents: SubagentCore, provider: SubagentProvider, config: Config, background: TaskCore | undefined): Tool {
   const { toolName: name, agentOptions, persona, toolFilter, maxDepth, concurrency } = config
+  const wording = wordingFor(provider)
+  const parameters = {
+    description: Type.String({ description: labelDescription }),
+    prompt: Type.String({ description: wording.prompt }),
+  }
   return defineTool({
     name,
-    description: wording.description,
-    parameters: Type.Object({
-      description: Type.String({ description: labelDescription }),
-      prompt: Type.String({ description: wording.prompt }),
-    }),
+    description: background ? wording.description + backgroundDescription : wording.description,
+    parameters: background
+      ? Type.Object({ ...parameters, run_in_background: Type.Optional(Type.Boolean({ description: backgroundParameter })) })
+      : Type.Object(parameters),
     concurrency,
-    async execute({ description, prompt }, { agent, callId, signal = neverAborts }) {
+    async execute(args: Arguments, { agent, callId, signal = neverAborts }) {
+      const { description, prompt, run_in_background: inBackground = false } = args
       if (!agent) throw new Error('subagent tool requires a calling agent (exec.agent was undefined)')
-      if (description.trim() === '') throw new Error(`"description" must not be blank; say in a few words what the task is`)
-      if (prompt.trim() === '') throw new Error(`"prompt" must not be blank; it is all that the subagent is told`)
-      let run: SubagentRun
-      try {
-        run = await subagents.start(provider.name, {
-          prompt, parent: agent, signal, label: description, tool: { name, callId }, agentOptions, persona, toolFilter, maxDepth,
-        })
-      } catch (error) {
-        throw startFailure(error)
-      }
-      try {
-        return renderResult(await run.result)
-      } finally {
-        // Its failure is logged by the service, and is not the child's.
-        await run.dispose().catch(() => {})
-      }
+      if (description.trim() === '') throw new Error('"description" must not be blank; say in a few words what the task is')
+      if (prompt.trim() === '') throw new Error('"prompt" must not be blank; it is all that the subagent is told')
+      const request = { prompt, parent: agent, label: description, tool: { name, callId }, agentOptions, persona, toolFilter, maxDepth }
+      // A model may send what the schema does not offer.
+      if (!inBackground) return runToEnd(subagents, provider.name, { ...request, signal })
+      if (!background) throw new Error(`${whyNotInBackground(config)}; call "${name}" without run_in_background`)
+      if (signal.aborted) throw cancelledError(signal.reason)
+      const task = startInBackground(background, subagents, provider.name, request)
+      return `started background subagent task ${task.id}`
     },
   })
+}
+
+interface Arguments {
+  readonly description: string
+  readonly prompt: string
+  readonly run_in_background?: boolean
+}
+
+async function runToEnd(subagents: SubagentCore, provider: string, request: SubagentStartRequest) {
+  let run: SubagentRun
+  try {
+    run = await subagents.start(provider, request)
+  } catch (error) {
+    throw startFailure(error)
+  }
+  try {
+    return renderResult(await run.result)
+  } finally {
+    // Its failure is logged by the service, and is not the child's.
+    await run.dispose().catch(() => {})
+  }
+}
+
+function whyNotInBackground({ enableRunInBackground }: Config): string {
+  return enableRunInBackground
+    ? 'nothing can run in the background here (the app has no ctx.tasks)'
+    : 'background mode is switched off for this tool (enableRunInBackground)'
 }

@@ -25,3 +25,8 @@ export interface Wording {
 export function wordingFor(provider: SubagentProvider): Wording {
   return provider.toolWording ?? (provider.inheritsParentContext ? inherited : standalone)
 }
+
+/** Appended to a tool's description while it can work in the background. */
+export const backgroundDescription = ' With run_in_background the call returns at once with a task id while the subagent works on; its result is brought to you in a notice when it is done. Do not wait or poll for it: continue with other work, or end your turn.'
+
+export const backgroundParameter = 'Return at once and let the subagent work in the background; its result comes in a notice. Default: wait for the result.'

@@ -5,17 +5,21 @@ import type { ProviderRun, ProviderStartRequest } from '@offshoot/subagent'
 import { SpawnProvider } from '@offshoot/subagent-spawn'
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { App, parentTask } from './support.ts'
+import { App, gate, parentTask } from './support.ts'
 
-/** The steps of the tree in the architecture page, from top to bottom. */
-function shownOrder(): string[] {
+/** The steps of a tree in the architecture page, from top to bottom: of a call that waits, or of one in the background. */
+function shownOrder(mode: 'foreground' | 'background' = 'foreground'): string[] {
   const page = readFileSync(new URL('../../../docs/architecture.md', import.meta.url), 'utf8')
-  const [, tree] = /^## One delegation, in order\n[^`]*`[^]*?\n```\n([^]*?)\n```/m.exec(page) ?? []
-  return tree!.split('\n').map(line => line.replace(/^[│├└─ ]+/, '').replace(/ {2,}.*$/, ''))
+  const [, section = ''] = page.split(/^## One delegation, in order$/m)
+  const trees = Array.from(section.matchAll(/^```\n([^]*?)\n```$/gm), ([, tree]) => tree!)
+  return trees[mode === 'foreground' ? 0 : 1]!.split('\n').map(line => line.replace(/^[│├└─ ]+/, '').replace(/ {2,}.*$/, ''))
 }
 
-/** An app whose one delegation is written down as it happens, by everyone who takes part in it. */
-async function recorded(app: App): Promise<{ parent: Agent, order: string[] }> {
+/**
+ * An app whose one delegation is written down as it happens, by everyone who takes part in it. With `inBackground`,
+ * the call does not wait, and the child answers when that settles.
+ */
+async function recorded(app: App, inBackground?: Promise<void>): Promise<{ parent: Agent, order: string[] }> {
   const { ctx } = app
   const order: string[] = []
   const follow = (name: string, agent: Agent): void => {
@@ -24,8 +28,10 @@ async function recorded(app: App): Promise<{ parent: Agent, order: string[] }> {
   ctx.models.register('recorded', fakeModel(request => {
     const child = isChild(request)
     order.push(child ? 'child request' : 'parent request')
-    if (child || request.prompt.at(-1)?.role === 'tool') return 'answer'
-    return { calls: [{ name: 'subagent', args: { description: 'the child', prompt: 'Say what you know.' } }] }
+    if (child && inBackground) return { hold: inBackground, text: 'answer' }
+    if (child || request.prompt.length > 2) return 'answer'
+    const args = { description: 'the child', prompt: 'Say what you know.', run_in_background: inBackground !== undefined }
+    return { calls: [{ name: 'subagent', args }] }
   }))
   const parent = ctx.agents.create({ model: 'recorded' })
   follow('parent', parent)
@@ -36,6 +42,8 @@ async function recorded(app: App): Promise<{ parent: Agent, order: string[] }> {
   ctx.on('agent/disposed', () => { order.push('agent/disposed') })
   ctx.on('subagent/start', () => { order.push('subagent/start') })
   ctx.on('subagent/end', () => { order.push('subagent/end') })
+  ctx.on('task/started', () => { order.push('task/started') })
+  ctx.on('task/settled', () => { order.push('task/settled') })
 
   const { core } = ctx.subagents
   const start = core.start.bind(core)
@@ -86,6 +94,19 @@ it('goes through a delegation in the order that the architecture page shows', as
   const { parent, order } = await recorded(app)
   expect((await parent.run(parentTask)).stopReason).toBe('completed')
   expect(order).toEqual(shownOrder())
+})
+
+it('goes through a delegation in the background in the order that the architecture page shows', async () => {
+  await using app = await App.start([{ provider: 'watched' }])
+  const answers = gate()
+  const { parent, order } = await recorded(app, answers.opened)
+  expect((await parent.run(parentTask)).stopReason).toBe('completed')
+  answers.open()
+  expect((await parent.untilQuiet())?.stopReason).toBe('completed')
+  // What the service and the provider say to each other is the same, and shown in the other tree.
+  const shownThere = ['provider.start()', 'begin()', 'start() fulfils']
+  expect(order).toEqual(expect.arrayContaining(shownThere))
+  expect(order.filter(step => !shownThere.includes(step))).toEqual(shownOrder('background'))
 })
 
 it('leaves out everything between the start and the tool result where the start is refused', async () => {

@@ -3,7 +3,7 @@ import { messagesOf, toolsOf } from '@offshoot/model-ai-sdk/testing'
 import { defineTool } from '@offshoot/tools'
 import { Type } from '@sinclair/typebox'
 import { describe, expect, it } from 'vitest'
-import { App, delegateOnce, gate, isParent, lastMessage, parentTask, toolResult } from './support.ts'
+import { App, delegateOnce, gate, isParent, lastMessage, parentTask, taskTools, toolResult } from './support.ts'
 
 const delegation = { name: 'subagent', arguments: { description: 'deeper', prompt: 'Delegate this.' } }
 
@@ -53,7 +53,7 @@ describe('a tool filter', () => {
   }
 
   it('that is absent hides nothing', async () => {
-    expect(await childSees()).toEqual(['alpha', 'beta', 'gamma', 'subagent'])
+    expect(await childSees()).toEqual(['alpha', 'beta', 'gamma', 'subagent', ...taskTools])
   })
 
   it('with an empty "allow" hides everything', async () => {
@@ -61,7 +61,7 @@ describe('a tool filter', () => {
   })
 
   it('with "deny" alone hides those', async () => {
-    expect(await childSees({ deny: ['beta', 'subagent'] })).toEqual(['alpha', 'gamma'])
+    expect(await childSees({ deny: ['beta', 'subagent'] })).toEqual(['alpha', 'gamma', ...taskTools])
   })
 
   it('with both hides what is denied among the allowed', async () => {
@@ -91,8 +91,8 @@ describe('a tool filter', () => {
     })
     await app.agent().run(parentTask)
     const [child, grandchild] = ['Delegate this.', 'Deepest.'].map(prompt => app.endpoint.requests.find(request => lastMessage(request).content === prompt)!)
-    expect(toolsOf(child!)).toEqual(['free', 'subagent'])
-    expect(toolsOf(grandchild!)).toEqual(['alpha', 'free', 'subagent'])
+    expect(toolsOf(child!)).toEqual(['free', 'subagent', ...taskTools])
+    expect(toolsOf(grandchild!)).toEqual(['alpha', 'free', 'subagent', ...taskTools])
   })
 })
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type {} from '@offshoot/tools'
 import { expect, it, onTestFinished } from 'vitest'
+import { taskTools } from './support.ts'
 import { type App, AppError, loadApp } from '@offshoot/loader'
 
 const runtime = '- name: \'@offshoot/runtime\'\n'
@@ -27,14 +28,14 @@ const entry = (line: number, id = '@offshoot/tool-subagent') => `cordis.yml:${li
 it('loads by its name from a config file, in any order, and goes with the app', async () => {
   const app = await load(tool('{ provider: spawn }') + runtime + tool('{ provider: spawn, toolName: research }'))
   const { core } = app.ctx.tools
-  expect([...core.tools.keys()].sort()).toEqual(['research', 'subagent'])
+  expect([...core.tools.keys()].sort()).toEqual(['research', 'subagent', ...taskTools])
   await app.dispose()
   expect([core.tools.size, core.claims.size]).toEqual([0, 0])
 })
 
 it('is refused, at its place in the file, for a provider that nobody registers', async () => {
   expect(await refusal(runtime + tool('{ provider: spwan, toolName: research }'))).toEqual([
-    `${entry(2)}tool "research" waits for subagent provider "spwan", which nobody registers; did you mean "spawn"? (registered: spawn)`,
+    `${entry(2)}tool "research" waits for subagent provider "spwan", which nobody registers; did you mean "spawn"? (registered: fork, spawn)`,
   ])
 })
 
@@ -47,6 +48,13 @@ it('is refused as the second instance of one tool name, naming both places', asy
 it('is refused for a filter that says nothing, and for one that names a tool nobody offers', async () => {
   expect(await refusal(runtime + tool('{ provider: spawn, toolFilter: {} }') + tool('{ provider: spawn, toolName: b, toolFilter: { allow: [sub] } }'))).toEqual([
     `${entry(2)}toolFilter needs "allow" or "deny" (allow: [] hides every tool); leave it out for no filter`,
-    `${entry(4, '@offshoot/tool-subagent#2')}toolFilter names a tool that nobody offers: "sub" (tools: b)`,
+    `${entry(4, '@offshoot/tool-subagent#2')}toolFilter names a tool that nobody offers: "sub" (tools: b, ${taskTools.join(', ')})`,
   ])
+})
+
+it('loads without ctx.tasks, and waits for nothing', async () => {
+  const services = ['session', 'model', 'tools', 'agent', 'subagent', 'subagent-spawn'].map(name => `- name: '@offshoot/${name}'\n`)
+  const app = await load(services.join('') + tool('{ provider: spawn }'))
+  expect(app.ctx.tools.list()).toEqual(['subagent'])
+  await app.dispose()
 })

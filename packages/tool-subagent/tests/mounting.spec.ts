@@ -5,7 +5,7 @@ import * as spawn from '@offshoot/subagent-spawn'
 import { Context } from 'cordis'
 import { describe, expect, it } from 'vitest'
 import * as toolSubagent from '../src/index.ts'
-import { settled } from './support.ts'
+import { settled, taskTools } from './support.ts'
 
 async function bareApp(): Promise<Context> {
   const ctx = new Context()
@@ -13,6 +13,10 @@ async function bareApp(): Promise<Context> {
   await ctx.plugin(runtime, {})
   await settled(ctx)
   return ctx
+}
+
+function delegationTools(ctx: Context): string[] {
+  return ctx.tools.list().filter(name => !taskTools.includes(name))
 }
 
 /** Where the "file" has an entry, by its config object. */
@@ -31,7 +35,7 @@ describe('the tool exists exactly while its provider does', () => {
     await settled(ctx)
     ctx.plugin(toolSubagent, { provider: 'helper' })
     await settled(ctx)
-    expect(ctx.tools.list()).toEqual(['subagent'])
+    expect(delegationTools(ctx)).toEqual(['subagent'])
     await ctx.fiber.dispose()
   })
 
@@ -39,10 +43,10 @@ describe('the tool exists exactly while its provider does', () => {
     const ctx = await bareApp()
     ctx.plugin(toolSubagent, { provider: 'helper' })
     await settled(ctx)
-    expect(ctx.tools.list()).toEqual([])
+    expect(delegationTools(ctx)).toEqual([])
     ctx.plugin(spawn, { name: 'helper' })
     await settled(ctx)
-    expect(ctx.tools.list()).toEqual(['subagent'])
+    expect(delegationTools(ctx)).toEqual(['subagent'])
     await ctx.fiber.dispose()
   })
 
@@ -57,7 +61,7 @@ describe('the tool exists exactly while its provider does', () => {
       const ctx = new Context()
       for (const load of order) void load(ctx)
       await settled(ctx)
-      expect(ctx.tools.list()).toEqual(['one', 'two'])
+      expect(delegationTools(ctx)).toEqual(['one', 'two'])
       await ctx.fiber.dispose()
     }
   })
@@ -70,17 +74,17 @@ describe('the tool exists exactly while its provider does', () => {
     for (let i = 0; i < 3; i++) {
       await helper.restart()
       await settled(ctx)
-      expect(ctx.tools.list()).toEqual(['subagent'])
+      expect(delegationTools(ctx)).toEqual(['subagent'])
       await tool.restart()
       await settled(ctx)
-      expect(ctx.tools.list()).toEqual(['subagent'])
+      expect(delegationTools(ctx)).toEqual(['subagent'])
     }
     await helper.dispose()
-    expect(ctx.tools.list()).toEqual([])
+    expect(delegationTools(ctx)).toEqual([])
     ctx.subagents.registerProvider(provider)
-    expect(ctx.tools.list()).toEqual(['subagent'])
+    expect(delegationTools(ctx)).toEqual(['subagent'])
     await tool.dispose()
-    expect(ctx.tools.list()).toEqual([])
+    expect(delegationTools(ctx)).toEqual([])
     await ctx.fiber.dispose()
   })
 
@@ -90,9 +94,9 @@ describe('the tool exists exactly while its provider does', () => {
     ctx.plugin(toolSubagent, { provider: 'helper', toolName: 'review' })
     await settled(ctx)
     const remove = ctx.subagents.registerProvider(provider)
-    expect(ctx.tools.list()).toEqual(['research', 'review'])
+    expect(delegationTools(ctx)).toEqual(['research', 'review'])
     await remove()
-    expect(ctx.tools.list()).toEqual([])
+    expect(delegationTools(ctx)).toEqual([])
     await ctx.fiber.dispose()
   })
 })
@@ -109,11 +113,11 @@ describe('a second instance with the same toolName', () => {
       code: 'DUPLICATE_TOOL',
       message: 'tool name "research" is already taken by tool-subagent (cordis.yml:4:3); give one of the two another name',
     })
-    expect(ctx.tools.list()).toEqual([])
-    expect(ctx.subagents.list()).toEqual(['spawn'])
+    expect(delegationTools(ctx)).toEqual([])
+    expect(ctx.subagents.list()).toEqual(['spawn', 'fork'])
     ctx.subagents.registerProvider(provider)
-    expect(ctx.tools.list()).toEqual(['research'])
-    expect(ctx.subagents.list()).toEqual(['spawn', 'helper'])
+    expect(delegationTools(ctx)).toEqual(['research'])
+    expect(ctx.subagents.list()).toEqual(['spawn', 'fork', 'helper'])
     await ctx.fiber.dispose()
   })
 
@@ -123,7 +127,7 @@ describe('a second instance with the same toolName', () => {
     await settled(ctx)
     await first.dispose()
     await ctx.plugin(toolSubagent, { provider: 'spawn' })
-    expect(ctx.tools.list()).toEqual(['subagent'])
+    expect(delegationTools(ctx)).toEqual(['subagent'])
     await ctx.fiber.dispose()
   })
 })
@@ -134,7 +138,7 @@ describe('what cannot work is said', () => {
   it('a provider that nobody registers, with the nearest name', async () => {
     const ctx = await bareApp()
     await ctx.plugin(toolSubagent, { provider: 'spwan' })
-    expect(problems(ctx)).toEqual(['tool "subagent" waits for subagent provider "spwan", which nobody registers; did you mean "spawn"? (registered: spawn)'])
+    expect(problems(ctx)).toEqual(['tool "subagent" waits for subagent provider "spwan", which nobody registers; did you mean "spawn"? (registered: fork, spawn)'])
     await ctx.fiber.dispose()
   })
 
@@ -146,11 +150,11 @@ describe('what cannot work is said', () => {
     const ctx = await bareApp()
     const remove = ctx.subagents.registerProvider(provider)
     await ctx.plugin(toolSubagent, { provider: 'helper', ...config })
-    expect(ctx.tools.list()).toEqual([])
+    expect(delegationTools(ctx)).toEqual([])
     expect(problems(ctx)).toEqual([`subagent provider "helper" does not support ${field} (capability ${capability}; it has: none); leave ${field} out or use another provider`])
     await remove()
     await ctx.plugin(spawn, { name: 'helper' })
-    expect(ctx.tools.list()).toEqual(['subagent'])
+    expect(delegationTools(ctx)).toEqual(['subagent'])
     expect(problems(ctx)).toEqual([])
     await ctx.fiber.dispose()
   })
@@ -158,7 +162,7 @@ describe('what cannot work is said', () => {
   it('a filter with neither key is refused at load', async () => {
     const ctx = await bareApp()
     await expect(ctx.plugin(toolSubagent, { provider: 'spawn', toolFilter: {} }).await()).rejects.toMatchObject({ code: 'EMPTY_FILTER' })
-    expect(ctx.tools.list()).toEqual([])
+    expect(delegationTools(ctx)).toEqual([])
     await ctx.fiber.dispose()
   })
 
@@ -167,13 +171,13 @@ describe('what cannot work is said', () => {
     ctx.plugin(toolSubagent, { provider: 'late', toolName: 'review' })
     ctx.plugin(toolSubagent, { provider: 'spawn', toolFilter: { allow: ['review'], deny: ['reviews'] } })
     await settled(ctx)
-    expect(problems(ctx)).toContain('toolFilter names a tool that nobody offers: "reviews"; did you mean "review"? (tools: review, subagent)')
+    expect(problems(ctx)).toContain(`toolFilter names a tool that nobody offers: "reviews"; did you mean "review"? (tools: review, subagent, ${taskTools.join(', ')})`)
     await ctx.fiber.dispose()
   })
 })
 
 it('keeps an absent filter absent: schemastery\'s own empty lists would hide every tool', () => {
-  expect(toolSubagent.Config({ provider: 'spawn' })).toEqual({ provider: 'spawn', toolName: 'subagent', concurrency: 'exclusive' })
+  expect(toolSubagent.Config({ provider: 'spawn' })).toEqual({ provider: 'spawn', toolName: 'subagent', enableRunInBackground: true, concurrency: 'exclusive' })
   expect(toolSubagent.Config({ provider: 'spawn', toolFilter: { deny: ['x'] } }).toolFilter).toEqual({ deny: ['x'] })
   expect(toolSubagent.Config({ provider: 'spawn', toolFilter: { allow: [] } }).toolFilter).toEqual({ allow: [] })
 })

@@ -2,11 +2,16 @@ import type { Agent } from '@offshoot/agent'
 import * as modelAiSdk from '@offshoot/model-ai-sdk'
 import { type Endpoint, messagesOf, type RecordedRequest, type Reply, startEndpoint } from '@offshoot/model-ai-sdk/testing'
 import * as runtime from '@offshoot/runtime'
-import type { SubagentResult, SubagentRunInfo } from '@offshoot/subagent'
-import { Context } from 'cordis'
+import type { ProviderRun, SubagentProvider, SubagentResult, SubagentRunInfo } from '@offshoot/subagent'
+import { Context, type Fiber } from 'cordis'
 import * as toolSubagent from '../src/index.ts'
 
+export { gate } from '../../../tests/gate.ts'
+
 export type ToolConfig = Partial<toolSubagent.Config>
+
+/** The tools that the runtime itself brings, beside those under test. */
+export const taskTools = ['task_kill', 'task_list', 'task_output']
 
 /** A real app over a recording endpoint: the runtime, the endpoint's model, and one delegation tool per config. */
 export class App implements AsyncDisposable {
@@ -40,6 +45,11 @@ export class App implements AsyncDisposable {
   }
 }
 
+/** The plugin of `ctx.tasks`, for taking it away. */
+export function tasksPlugin({ registry }: Context): Fiber {
+  return [...registry.values()].flatMap(plugin => [...plugin.fibers]).find(({ name }) => name === 'TaskService')!
+}
+
 /** Until nothing in the app is loading or unloading. */
 export async function settled(ctx: Context): Promise<void> {
   for (;;) {
@@ -54,6 +64,26 @@ export const childPrompt = 'Say what you know.\n  Keep this  spacing, â€œtheseâ€
 
 export function isParent(request: RecordedRequest): boolean {
   return messagesOf(request)[0]?.content === parentTask
+}
+
+/** The arguments of a call that does not wait. */
+export const inBackground = { description: 'look it up', prompt: 'Look it up.', run_in_background: true }
+
+/** A provider named `odd` that starts children in its own way. */
+export function oddProvider(start: SubagentProvider['start']): SubagentProvider {
+  return { name: 'odd', inheritsParentContext: false, capabilities: { outputSchema: false, depthLimit: false, toolFilter: false, persona: false }, start }
+}
+
+/** A child that has ended as soon as it exists. */
+export function endedRun(stopReason: string, text = ''): ProviderRun {
+  return {
+    result: Promise.resolve({
+      stopReason: stopReason as SubagentResult['stopReason'],
+      output: text === '' ? [] : [{ type: 'text', text }],
+      usage: { steps: 1, toolCalls: 0, durationMs: 1 },
+    }),
+    dispose: async () => {},
+  }
 }
 
 /** What a request's newest message says. */
@@ -77,15 +107,4 @@ export function toolResult(endpoint: Endpoint): string {
   const message = lastMessage(request)
   if (message.role !== 'tool') throw new Error(`the parent's last request ends with ${message.role}, not with a tool result`)
   return message.content as string
-}
-
-export interface Gate {
-  readonly opened: Promise<void>
-  open(): void
-}
-
-export function gate(): Gate {
-  let open!: () => void
-  const opened = new Promise<void>(resolve => { open = resolve })
-  return { opened, open }
 }

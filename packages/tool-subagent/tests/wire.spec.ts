@@ -4,14 +4,14 @@ import { Type } from '@sinclair/typebox'
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import * as spawn from '@offshoot/subagent-spawn'
-import { App, childPrompt, delegateOnce, isParent, lastMessage, parentTask, settled } from './support.ts'
+import { App, childPrompt, delegateOnce, isParent, lastMessage, parentTask, settled, taskTools } from './support.ts'
 
 const specified = JSON.parse(readFileSync(new URL('specified-texts.json', import.meta.url), 'utf8')) as Record<'standalone' | 'inherited', { tool: string, prompt: string }> & { label: string }
 
 it('offers the tool to the parent\'s model with exactly the specified texts', async () => {
-  await using app = await App.start()
+  await using app = await App.start([{ provider: 'spawn', enableRunInBackground: false }])
   await app.agent().run(parentTask)
-  expect(app.endpoint.requests[0]!.body.tools).toEqual([{
+  expect(app.endpoint.requests[0]!.body.tools!.filter(tool => !taskTools.includes(tool.function.name))).toEqual([{
     type: 'function',
     function: {
       name: 'subagent',
@@ -29,7 +29,7 @@ it('offers the tool to the parent\'s model with exactly the specified texts', as
 })
 
 it('words the tool by whether the provider\'s children inherit the conversation, or as the provider says itself', async () => {
-  await using app = await App.start([{ provider: 'heir', toolName: 'a' }, { provider: 'own', toolName: 'b' }])
+  await using app = await App.start([{ provider: 'heir', toolName: 'a', enableRunInBackground: false }, { provider: 'own', toolName: 'b', enableRunInBackground: false }])
   const capabilities = { outputSchema: false, depthLimit: false, toolFilter: false, persona: false }
   const start = () => Promise.reject(new Error('not started here'))
   app.ctx.subagents.registerProvider({ name: 'heir', capabilities, inheritsParentContext: true, start })
@@ -56,7 +56,7 @@ it('gives the child its persona, its prompt unchanged, no message of the parent,
   ])
   expect(toolsOf(child)).toEqual(['look_up'])
   expect(app.endpoint.requests[0]!.body.messages[0]!.content).toMatch(/^You are the boss\./)
-  expect(toolsOf(app.endpoint.requests[0]!)).toEqual(['burn_down', 'look_up', 'subagent'])
+  expect(toolsOf(app.endpoint.requests[0]!)).toEqual(['burn_down', 'look_up', 'subagent', ...taskTools])
 })
 
 it('answers the parent with exactly the child\'s final text, and sends its call again as the model made it', async () => {
@@ -120,7 +120,7 @@ it('orders the tools by name in every load order, and after a reload of the prov
     await settled(app.ctx)
     await agent.run('Again.')
     const [before, after] = app.endpoint.requests
-    expect(toolsOf(before!)).toEqual(['a', 'b', 'c'])
+    expect(toolsOf(before!)).toEqual(['a', 'b', 'c', ...taskTools])
     expect(extendsRequest(before!, after!)).toBe(true)
   }
 })
