@@ -34,5 +34,5 @@ it('with OPENAI_BASE_URL, OPENAI_MODEL and OPENAI_API_KEY the same app runs on t
   expect(stdout).toBe('From the endpoint.\n')
   expect(endpoint.requests[0]!.body.model).toBe('some-model')
   expect(endpoint.requests[0]!.headers.authorization).toBe('Bearer test-key')
-  expect(endpoint.requests[0]!.body.tools!.map(tool => tool.function.name)).toEqual(['list_files', 'measure', 'read_file', 'research', 'review', 'search_files', 'shell'])
+  expect(endpoint.requests[0]!.body.tools!.map(tool => tool.function.name)).toEqual(['list_files', 'measure', 'read_file', 'research', 'review', 'search_files', 'shell', 'task_kill', 'task_list', 'task_output'])
 })

@@ -1,10 +1,16 @@
+import AgentService from '@offshoot/agent'
 import { fakeModel } from '@offshoot/model/testing'
 import ProblemsService from '@offshoot/problems'
+import SubagentService from '@offshoot/subagent'
+import * as fork from '@offshoot/subagent-fork'
+import * as spawn from '@offshoot/subagent-spawn'
+import TaskService from '@offshoot/tasks'
+import * as toolTasks from '@offshoot/tool-tasks'
 import { Context, type Fiber } from 'cordis'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import * as runtime from '../src/index.ts'
 
-const services = ['problems', 'sessions', 'models', 'tools', 'agents', 'subagents']
+const services = ['problems', 'sessions', 'models', 'tools', 'agents', 'tasks', 'subagents']
 
 async function appWith(config?: runtime.Input): Promise<Context> {
   const ctx = new Context()
@@ -30,12 +36,12 @@ async function settled(ctx: Context): Promise<void> {
 const present = (ctx: Context): string[] => services.filter(service => ctx.get(service) !== undefined)
 
 describe('the runtime', () => {
-  it('mounts every service and the spawn provider, in one plugin without config', async () => {
+  it('mounts every service, the task tools and both providers, in one plugin without config', async () => {
     const ctx = await appWith()
     expect(present(ctx)).toEqual(services)
-    expect(ctx.subagents.list()).toEqual(['spawn'])
+    expect(ctx.subagents.list()).toEqual(['spawn', 'fork'])
     expect(ctx.models.list()).toEqual([])
-    expect(ctx.tools.list()).toEqual([])
+    expect(ctx.tools.list().sort()).toEqual(['task_kill', 'task_list', 'task_output'])
   })
 
   it('runs agents and their children on a model that is yours', async () => {
@@ -49,8 +55,11 @@ describe('the runtime', () => {
   it('hands each package its config', async () => {
     const ctx = await appWith({
       agent: { model: 'quick', persona: 'You are a careful engineer.', maxSteps: 2, maxParallelTools: 1 },
+      tasks: { maxRunningPerOwner: 1 },
+      toolTasks: { maxWaitMs: 7 },
       subagents: { maxDepth: 0, disposeGraceMs: 5 },
       spawn: { name: 'helper' },
+      fork: { name: 'branch', seed: 'steps' },
     })
     ctx.models.register('quick', fakeModel(() => ({ calls: [{ name: 'nothing' }] })))
     const agent = ctx.agents.create()
@@ -58,13 +67,19 @@ describe('the runtime', () => {
     expect(agent.system.content).toMatch(/^You are a careful engineer\.\n/)
     expect(ctx.agents.core.maxParallelTools).toBe(1)
     expect(ctx.subagents.core.disposeGraceMs).toBe(5)
-    expect(ctx.subagents.list()).toEqual(['helper'])
+    expect(ctx.subagents.list()).toEqual(['helper', 'branch'])
+    expect(ctx.subagents.getProvider('branch')).toHaveProperty('toolWording')
+    expect(ctx.tasks.core.limits.maxRunningPerOwner).toBe(1)
+    expect(JSON.stringify(ctx.tools.view().specs)).toContain('at most 7.')
     await expect(ctx.subagents.start('helper', { prompt: 'Go.', parent: agent, signal: new AbortController().signal })).rejects.toMatchObject({ code: 'DEPTH_LIMIT' })
   })
 
   it('has the defaults of those packages', () => {
-    expect(runtime.Config()).toEqual({ agent: { maxSteps: 100, maxParallelTools: 10 }, subagents: { maxDepth: 3, disposeGraceMs: 10_000 }, spawn: { name: 'spawn' } })
-    expect(runtime.Config({ agent: { maxSteps: 1 } }).agent).toEqual({ maxSteps: 1, maxParallelTools: 10 })
+    expect(runtime.Config()).toEqual({
+      agent: AgentService.Config(), tasks: TaskService.Config(), toolTasks: toolTasks.Config(), subagents: SubagentService.Config(),
+      spawn: spawn.Config(), fork: fork.Config(),
+    })
+    expect(runtime.Config({ agent: { maxSteps: 1 } }).agent).toEqual({ ...AgentService.Config(), maxSteps: 1 })
   })
 
   it.each<[string, unknown, string]>([
@@ -115,11 +130,11 @@ describe('the runtime', () => {
     await ctx.plugin(runtime)
     await settled(ctx)
     const failures = await Promise.all(fibersOf(ctx).filter(fiber => !mine.has(fiber)).map(fiber => fiber.await().then(() => undefined, (error: unknown) => String(error))))
-    for (const service of ['sessions', 'models', 'tools', 'agents', 'subagents']) {
+    for (const service of services.filter(name => name !== 'problems')) {
       expect(failures).toContainEqual(expect.stringContaining(`service "${service}" has been registered`))
     }
     expect(present(ctx)).toEqual(services)
-    expect(ctx.subagents.list()).toEqual(['spawn'])
+    expect(ctx.subagents.list()).toEqual(['spawn', 'fork'])
   })
 
   it('has no default export, which would hide `Config` from a loader', () => {
