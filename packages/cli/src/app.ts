@@ -1,10 +1,13 @@
 import type { Agent, AgentOptions } from '@offshoot/agent'
 import { type App, AppError, formatProblem, loadApp } from '@offshoot/loader'
 import type {} from '@offshoot/subagent'
+import type {} from '@offshoot/tasks'
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { type Io, UsageError } from './io.ts'
 
 /** The app of a config file, with the packages that ship with this command as a fallback. */
-export async function openApp(file: string, io: Io): Promise<App> {
+export async function openApp(file: string, io: Pick<Io, 'stderr'>): Promise<App> {
   try {
     return await loadApp(file, {
       resolveFrom: [import.meta.url],
@@ -35,16 +38,30 @@ export function createAgent(app: App, file: string, options: AgentOptions): Agen
   }
 }
 
-/** How long an app may take to end before the process ends without it. */
-const closeLimitMs = 10_000
+/** How long an app, or its agent, may take to end before the command goes on without it. */
+const endLimitMs = 10_000
 
 /** End the app; one that does not come to an end is left, with `code`, and that is said. */
 export async function closeApp(app: App, code: number, io: Io): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<'late'>(resolve => { timer = setTimeout(() => { resolve('late') }, closeLimitMs) })
-  const ended = await Promise.race([app.dispose(), late])
-  clearTimeout(timer)
-  if (ended !== 'late') return
-  io.stderr.write(`offshoot: something in the app did not end within ${closeLimitMs / 1000} s; ending without it\n`)
+  if (await endsInTime(app.dispose())) return
+  io.stderr.write(`offshoot: something in the app did not end within ${endLimitMs / 1000} s; ending without it\n`)
   io.exit(code)
+}
+
+/** Wait for an ending, but not for ever. Answers whether it came. */
+export async function endsInTime(ending: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<false>(settle => { timer = setTimeout(() => { settle(false) }, endLimitMs) })
+  try {
+    return await Promise.race([ending.then(() => true), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** @throws {UsageError} where `dir` is no folder. */
+export function workingDirectory(command: string, dir: string | undefined): string {
+  const cwd = resolve(String(dir ?? '.'))
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`offshoot ${command}: --cwd ${dir} is no folder`)
+  return cwd
 }

@@ -1,19 +1,28 @@
 import type { Agent, AgentEvent, TurnResult } from '@offshoot/agent'
 import { textOf } from '@offshoot/session'
+import type { Task } from '@offshoot/tasks'
 import type { Context } from 'cordis'
 import { watchAgents } from './agent-events.ts'
-import type { Io } from './io.ts'
+import type { CutTask } from './cut.ts'
+import type { Writer } from './io.ts'
 import type { RunLog } from './run-log.ts'
 
 /** What happens, one JSON object a line. The last line is `result`. */
 export class JsonLines {
-  private readonly out: Io['stdout']
+  private readonly log: RunLog
+  private readonly out: Writer
 
-  constructor(ctx: Context, root: Agent, log: RunLog, out: Io['stdout']) {
+  constructor(ctx: Context, root: Agent, log: RunLog, out: Writer) {
+    this.log = log
     this.out = out
     ctx.on('subagent/start', info => { this.line({ type: 'subagent-start', ...info }) })
     ctx.on('subagent/end', (info, { output, ...result }) => {
       this.line({ type: 'subagent-end', ...info, ...result, output: textOf(output) })
+    })
+    ctx.on('task/started', task => { this.line({ type: 'task-started', ...this.shownTask(task) }) })
+    ctx.on('task/settled', task => {
+      const { outcome, reason, settledAt } = task
+      this.line({ type: 'task-settled', ...this.shownTask(task), ...outcome, reason, settledAt })
     })
     watchAgents(ctx, root, (agent, event) => {
       const shown = shownEvent(event)
@@ -21,8 +30,12 @@ export class JsonLines {
     })
   }
 
-  end({ output, ...result }: TurnResult): void {
-    this.line({ type: 'result', ...result, output: textOf(output) })
+  end({ output, ...result }: TurnResult, cut: readonly CutTask[]): void {
+    this.line({ type: 'result', ...result, output: textOf(output), ...(cut.length > 0 ? { cut } : {}) })
+  }
+
+  private shownTask({ id, kind, label, owner, startedAt }: Task): object {
+    return { taskId: id, kind, label, agent: this.log.nameOf(owner), startedAt }
   }
 
   private line(event: object): void {
@@ -32,6 +45,7 @@ export class JsonLines {
 
 function shownEvent(event: AgentEvent): object | undefined {
   switch (event.type) {
+    case 'turn-start':
     case 'step-start':
     case 'text-delta':
     case 'reasoning-delta':
@@ -40,7 +54,6 @@ function shownEvent(event: AgentEvent): object | undefined {
       return event
     case 'tool-end':
       return { type: event.type, callId: event.callId, name: event.name, isError: event.result.isError }
-    case 'turn-start':
     case 'turn-end':
       // The same as the run's own events, and `result`.
       return undefined

@@ -1,10 +1,8 @@
 import { suggest } from '@offshoot/problems'
 import { cac } from 'cac'
 import { readFileSync } from 'node:fs'
-import { check } from './check.ts'
-import { init } from './init.ts'
+import { helpSections } from './help.ts'
 import { exit, type Io, UsageError } from './io.ts'
-import { run } from './run.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 
@@ -25,26 +23,32 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
 
 async function dispatch(args: readonly string[], io: Io): Promise<number> {
   const cli = cac('offshoot')
+  // What a command takes to run is read when it runs: usage and help need none of it.
   cli.command('run [...task]', 'Run a task with the app\'s agent: the answer on stdout, progress on stderr')
     .option('-c, --config <file>', 'The app\'s config file', { default: 'cordis.yml' })
     .option('--cwd <dir>', 'Working directory of the agent (default: this one)')
+    .option('--drain <policy>', 'Background work when the turn has ended: wait (the agent reads it), or cancel', { default: 'wait' })
     .option('--json', 'One JSON event a line on stdout instead')
     .option('--quiet', 'No progress; only failures on stderr')
     .example('  offshoot run "What does this project do?"')
     .example('  git diff | offshoot run')
-    .action((task: string[], options: Options) => run({ task, ...options }, io))
+    .action(async (task: string[], options: Options) => (await import('./run.ts')).run({ task, ...options, drain: String(options.drain) }, io))
+  cli.command('chat', 'Talk with the app\'s agent, one turn a line, on a terminal or over a pipe')
+    .option('-c, --config <file>', 'The app\'s config file', { default: 'cordis.yml' })
+    .option('--cwd <dir>', 'Working directory of the agent (default: this one)')
+    .option('--quiet', 'No progress; only failures on stderr')
+    .example('  offshoot chat')
+    .example('  printf \'What is here?\\nAnd in docs?\\n\' | offshoot chat')
+    .action(async (options: Options) => (await import('./chat.ts')).chat(options, io))
   cli.command('check', 'Load the app, say what is wrong with its config, and end')
     .option('-c, --config <file>', 'The app\'s config file', { default: 'cordis.yml' })
-    .action((options: Options) => check(options, io))
+    .action(async (options: Options) => (await import('./check.ts')).check(options, io))
   cli.command('init [dir]', 'Write a cordis.yml that runs as it stands')
     .option('--force', 'Replace one that is there')
-    .action((dir: string | undefined, { force }: Options) => init({ dir, force }, io))
+    .action(async (dir: string | undefined, { force }: Options) => (await import('./init.ts')).init({ dir, force }, io))
 
   // cac prints help and version on the console; here every word goes through `io`.
-  cli.help(sections => [
-    ...sections,
-    { title: 'Exit codes', body: '  0  completed\n  1  not completed\n  2  bad config or usage\n  130, 143  interrupted, terminated' },
-  ])
+  cli.help(sections => [...sections, ...helpSections(cli.matchedCommand?.name)])
   cli.version(version)
   const { options } = captured(io, () => cli.parse(['node', 'offshoot', ...args], { run: false }))
   if (options.help || options.version) return exit.completed
@@ -60,6 +64,7 @@ async function dispatch(args: readonly string[], io: Io): Promise<number> {
 
 interface Options {
   config: string
+  drain: string
   cwd?: string
   json?: boolean
   quiet?: boolean

@@ -1,25 +1,32 @@
 import type { Agent, AgentEvent } from '@offshoot/agent'
 import type { SubagentResult, SubagentRunInfo } from '@offshoot/subagent'
+import type { Task } from '@offshoot/tasks'
 import type { Context } from 'cordis'
 import { watchAgents } from './agent-events.ts'
-import type { Io } from './io.ts'
+import type { Writer } from './io.ts'
 import type { RunLog } from './run-log.ts'
-import { describeRun, duration, oneLine } from './tree.ts'
+import { describeRun, duration, oneLine, plural } from './tree.ts'
 
 const argumentWidth = 60
 
-/** Progress as plain lines: each child as it starts and ends, and each other tool that runs. */
+/** Progress as plain lines: each child as it starts and ends, each other tool and background task, and what agents are told. */
 export class ProgressLines {
   private readonly log: RunLog
-  private readonly out: Io['stderr']
+  private readonly out: Writer
   private queue: { readonly text: string, readonly callId?: string }[] = []
   private timer: NodeJS.Immediate | undefined
+  /** Tasks that run as a child: its own lines tell of them. */
+  private readonly children = new Set<string>()
+  /** Settled tasks that their owners may not have heard of. */
+  private readonly untold = new Set<Task>()
 
-  constructor(ctx: Context, root: Agent, log: RunLog, out: Io['stderr']) {
+  constructor(ctx: Context, root: Agent, log: RunLog, out: Writer) {
     this.log = log
     this.out = out
     ctx.on('subagent/start', info => { this.started(info) })
     ctx.on('subagent/end', (info, result) => { this.ended(info, result) })
+    ctx.on('task/settled', task => { this.settled(task) })
+    ctx.on('task/orphaned', task => { this.untold.delete(task) })
     watchAgents(ctx, root, (agent, event) => { this.heard(agent, event) })
   }
 
@@ -31,7 +38,9 @@ export class ProgressLines {
   }
 
   private heard(agent: Agent, event: AgentEvent): void {
-    if (event.type === 'tool-start') {
+    if (event.type === 'step-start') {
+      this.tell(agent)
+    } else if (event.type === 'tool-start') {
       this.line(agent.depth, `${this.log.nameOf(agent)}: ${event.name}${argumentsText(event.args)}`, event.callId)
     } else if (event.type === 'tool-end' && event.result.isError) {
       const [block] = event.result.content
@@ -42,7 +51,8 @@ export class ProgressLines {
   private started(info: SubagentRunInfo): void {
     // A delegation shows as its child, which is there at once unless its start takes time.
     this.queue = this.queue.filter(({ callId }) => callId === undefined || callId !== info.tool?.callId)
-    this.line(info.depth - 1, `${describeRun(info)} started`)
+    if (info.tool?.taskId !== undefined) this.children.add(info.tool.taskId)
+    this.line(info.depth - 1, `${describeRun(info)} started${inherited(info)}`)
   }
 
   private ended(info: SubagentRunInfo, { stopReason, usage, diagnostic }: SubagentResult): void {
@@ -50,10 +60,37 @@ export class ProgressLines {
     this.line(info.depth - 1, `${describeRun(info)} ${stopReason}${reason} (${duration(usage.durationMs)})`)
   }
 
+  private settled(task: Task): void {
+    this.untold.add(task)
+    if (this.children.delete(task.id)) return
+    const reason = task.outcome?.status === 'failed' ? task.outcome.error : task.reason
+    const took = duration((task.settledAt ?? Date.now()) - task.startedAt)
+    this.line(task.owner.depth, `${task.id} "${oneLine(task.label)}" ${task.status}${reason === undefined ? '' : `: ${oneLine(reason)}`} (${took})`)
+  }
+
+  /** A step begins, and with it the agent has heard of what was waiting for it. */
+  private tell(agent: Agent): void {
+    if (this.untold.size === 0) return
+    const told: string[] = []
+    for (const task of this.untold) {
+      if (task.owner !== agent || task.delivery === 'undelivered') continue
+      this.untold.delete(task)
+      if (task.delivery === 'delivered') told.push(`${task.id} ${task.status}`)
+    }
+    if (told.length > 0) this.line(agent.depth, `${this.log.nameOf(agent)}: told of ${told.join(', ')}`)
+  }
+
   private line(depth: number, text: string, callId?: string): void {
     this.queue.push({ text: `${'  '.repeat(depth)}${text}\n`, ...(callId === undefined ? {} : { callId }) })
     this.timer ??= setImmediate(() => { this.flush() })
   }
+}
+
+/** What a child knows of the conversation, and whether that has to be paid for anew. */
+function inherited({ seed }: SubagentRunInfo): string {
+  if (!seed) return ''
+  const steps = seed.steps === 0 ? '' : ` and ${plural(seed.steps, 'step')}`
+  return `, knows ${plural(seed.turns, 'turn')}${steps}${seed.coldCache ? ` (cold cache: ${seed.moved.join(', ')})` : ''}`
 }
 
 function argumentsText(args: Record<string, unknown> | undefined): string {

@@ -1,10 +1,9 @@
-import type { Agent, TurnResult } from '@offshoot/agent'
+import type { Agent } from '@offshoot/agent'
 import type { App } from '@offshoot/loader'
-import { textOf } from '@offshoot/session'
-import { statSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { text as readAll } from 'node:stream/consumers'
-import { closeApp, createAgent, openApp } from './app.ts'
+import { answerOf, reportFailure } from './answer.ts'
+import { closeApp, createAgent, endsInTime, openApp, workingDirectory } from './app.ts'
+import { type CutTask, cutTree, reportCut, reportWaiting } from './cut.ts'
 import { Interrupts } from './interrupts.ts'
 import { exit, type Io, UsageError } from './io.ts'
 import { JsonLines } from './json-lines.ts'
@@ -15,23 +14,26 @@ import { duration, renderTree } from './tree.ts'
 export interface RunOptions {
   task: readonly string[]
   config: string
+  /** `wait` or `cancel`. */
+  drain: string
   cwd?: string
   json?: boolean
   quiet?: boolean
   '--'?: readonly string[]
 }
 
-/** `offshoot run`: one turn of the app's agent. */
+/** `offshoot run`: one task of the app's agent, with everything it starts. */
 export async function run(options: RunOptions, io: Io): Promise<number> {
+  const drain = drainPolicy(options.drain)
   const task = await readTask(options, io)
-  const cwd = workingDirectory(options.cwd)
+  const cwd = workingDirectory('run', options.cwd)
   const app = await openApp(String(options.config), io)
   const interrupts = new Interrupts(io)
   let code: number = exit.badUsage
   try {
     const agent = createAgent(app, options.config, { cwd })
-    const result = await runTurn(app, agent, task, options, interrupts, io)
-    code = interrupts.exitCode ?? (result.stopReason === 'completed' ? exit.completed : exit.notCompleted)
+    const ended = await runTask(app, agent, task, drain, interrupts, options, io)
+    code = interrupts.exitCode ?? (ended ? exit.completed : exit.notCompleted)
     return code
   } finally {
     await closeApp(app, code, io)
@@ -39,27 +41,41 @@ export async function run(options: RunOptions, io: Io): Promise<number> {
   }
 }
 
-async function runTurn(app: App, agent: Agent, task: string, { json, quiet }: RunOptions, interrupts: Interrupts, io: Io): Promise<TurnResult> {
+/** Answers whether the task was completed, and nothing cut. */
+async function runTask(app: App, agent: Agent, task: string, drain: DrainPolicy, interrupts: Interrupts, { json, quiet }: RunOptions, io: Io): Promise<boolean> {
+  const { signal } = interrupts
+  const startedAt = Date.now()
   const log = new RunLog(app.ctx, agent)
   const lines = json ? new JsonLines(app.ctx, agent, log, io.stdout) : undefined
   const progress = json || quiet ? undefined : new ProgressLines(app.ctx, agent, log, io.stderr)
-  const result = await agent.run(task, { signal: interrupts.signal })
+  let cut: CutTask[] = []
+  signal.addEventListener('abort', () => { cut = cutTree(app, agent, signal.reason) })
+  agent.on(event => {
+    if (!progress || drain !== 'wait' || event.type !== 'turn-end' || event.result.stopReason !== 'completed') return
+    progress.flush()
+    reportWaiting(app, agent, io.stderr)
+  })
+  const result = drain === 'wait' ? await agent.runToQuiet(task, { signal }) : await agent.run(task, { signal })
+  // Before anything else is awaited: what is left must not wake the agent.
+  const isCut = agent.isBusy || signal.aborted
+  if (isCut && !signal.aborted) cut = cutTree(app, agent, new Error('the run is over'))
+  if (isCut) await endsInTime(agent.dispose())
   progress?.flush()
-  if (lines) lines.end(result)
-  else if (result.stopReason === 'completed') io.stdout.write(withNewline(textOf(result.output)))
-  if (progress && log.runs.length > 0) io.stderr.write(`\n${renderTree(log, result)}`)
-  if (result.stopReason !== 'completed') reportEnd(result, interrupts, io, json || quiet)
-  return result
+  const completed = result.stopReason === 'completed'
+  if (lines) lines.end(result, cut)
+  else if (completed) io.stdout.write(answerOf(result))
+  if (progress && log.runs.length > 0) io.stderr.write(`\n${renderTree(log, result, Date.now() - startedAt)}`)
+  if (signal.aborted) io.stderr.write(`offshoot: interrupted after ${duration(Date.now() - startedAt)}\n`)
+  else if (!completed) reportFailure(result, !json && !quiet, io.stderr)
+  reportCut(cut, io.stderr)
+  return completed && !isCut
 }
 
-function reportEnd({ stopReason, diagnostic, output, usage }: TurnResult, interrupts: Interrupts, io: Io, terse = false): void {
-  if (interrupts.exitCode !== undefined) {
-    io.stderr.write(`offshoot: interrupted after ${duration(usage.durationMs)}\n`)
-    return
-  }
-  io.stderr.write(`offshoot: not completed (${stopReason})${diagnostic === undefined ? '' : `: ${diagnostic}`}\n`)
-  const partial = textOf(output)
-  if (partial !== '' && !terse) io.stderr.write(`what the agent had written so far, which is no answer:\n${withNewline(partial)}`)
+type DrainPolicy = 'wait' | 'cancel'
+
+function drainPolicy(text: string): DrainPolicy {
+  if (text === 'wait' || text === 'cancel') return text
+  throw new UsageError(`offshoot run: --drain is "wait" or "cancel", not "${text}"`)
 }
 
 async function readTask({ task, '--': rest = [] }: RunOptions, io: Io): Promise<string> {
@@ -69,14 +85,4 @@ async function readTask({ task, '--': rest = [] }: RunOptions, io: Io): Promise<
   const piped = (await readAll(io.stdin)).trim()
   if (piped === '') throw new UsageError('offshoot run: no task; nothing was given and standard input is empty')
   return piped
-}
-
-function workingDirectory(dir: string | undefined): string {
-  const cwd = resolve(String(dir ?? '.'))
-  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`offshoot run: --cwd ${dir} is no folder`)
-  return cwd
-}
-
-function withNewline(text: string): string {
-  return text.endsWith('\n') ? text : `${text}\n`
 }

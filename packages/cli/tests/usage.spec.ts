@@ -1,19 +1,24 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { appConfig, folderWith, offshoot } from './support.ts'
+import { offshootHere as offshoot } from './here.ts'
+import { appConfig, folderWith } from './support.ts'
 
 const env = { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' }
 
 describe('bad usage exits with 2 and says what would work', () => {
   it.each<[string, string[], string]>([
-    ['an unknown command', ['chekc'], 'offshoot: unknown command "chekc"; did you mean "check"? (commands: check, init, run)\n'],
+    ['an unknown command', ['chekc'], 'offshoot: unknown command "chekc"; did you mean "check"? (commands: chat, check, init, run)\n'],
     ['an unknown option of a command', ['run', '--jsno', 'Go.'], 'offshoot: Unknown option `--jsno`; see offshoot --help\n'],
     ['an unknown option alone', ['--frob'], 'offshoot: unknown option "--frob"; see offshoot --help\n'],
     ['an option without its value', ['run', 'Go.', '-c'], 'offshoot: option `-c, --config <file>` value is missing; see offshoot --help\n'],
+    ['an unknown policy', ['run', '--drain', 'now', 'Go.'], 'offshoot run: --drain is "wait" or "cancel", not "now"\n'],
+    ['a policy without a value', ['run', 'Go.', '--drain'], 'offshoot: option `--drain <policy>` value is missing; see offshoot --help\n'],
     ['no task at all', ['run'], 'offshoot run: no task; nothing was given and standard input is empty\n'],
     ['a blank task', ['run', '  '], 'offshoot run: no task; nothing was given and standard input is empty\n'],
     ['a working directory that is not there', ['run', '--cwd', 'nowhere', 'Go.'], 'offshoot run: --cwd nowhere is no folder\n'],
+    ['a working directory of a chat that is not there', ['chat', '--cwd', 'nowhere'], 'offshoot chat: --cwd nowhere is no folder\n'],
+    ['a task for a chat', ['chat', 'Go.'], 'offshoot: Unused args: `Go.`; see offshoot --help\n'],
     ['a config file that is not there', ['run', '-c', 'nope.yml', 'Go.'], 'nope.yml: there is no such file; write one with: offshoot init\n'],
   ])('%s', async (_what, args, message) => {
     const cwd = folderWith({ 'cordis.yml': appConfig })
@@ -22,12 +27,12 @@ describe('bad usage exits with 2 and says what would work', () => {
 
   it('a config without agents', async () => {
     const cwd = folderWith({ 'cordis.yml': '[]\n' })
-    expect(await offshoot(['run', 'Go.'], { cwd })).toEqual({ code: 2, stdout: '', stderr: 'cordis.yml: no entry provides agents; add: - name: \'@offshoot/runtime\'\n' })
+    for (const command of [['run', 'Go.'], ['chat']]) expect(await offshoot(command, { cwd })).toEqual({ code: 2, stdout: '', stderr: 'cordis.yml: no entry provides agents; add: - name: \'@offshoot/runtime\'\n' })
   })
 
   it('a config without a model', async () => {
     const cwd = folderWith({ 'cordis.yml': '- name: \'@offshoot/runtime\'\n' })
-    expect(await offshoot(['check'], { cwd })).toEqual({ code: 2, stdout: '', stderr: 'cordis.yml: no model is registered; load one, for example @offshoot/model-ai-sdk\n' })
+    for (const command of ['check', 'chat']) expect(await offshoot([command], { cwd })).toEqual({ code: 2, stdout: '', stderr: 'cordis.yml: no model is registered; load one, for example @offshoot/model-ai-sdk\n' })
   })
 
   it('a broken config: one line a problem, each with its place, and no stack trace', async () => {
@@ -58,7 +63,7 @@ describe('offshoot check', () => {
     const cwd = folderWith({ 'cordis.yml': appConfig })
     expect(await offshoot(['check'], { cwd, env })).toEqual({
       code: 0, stderr: '',
-      stdout: 'cordis.yml: ok\n  models:     main (default)\n  tools:      research\n  delegation: spawn\n',
+      stdout: 'cordis.yml: ok\n  models:     main (default)\n  tools:      research, task_kill, task_list, task_output\n  delegation: spawn, fork\n',
     })
   })
 })
