@@ -1,6 +1,6 @@
 import type { Agent } from '@offshoot/agent'
 import type { App } from '@offshoot/loader'
-import { answerOf, reportFailure } from './answer.ts'
+import { answerOf, onEarlierAnswer, reportFailure } from './answer.ts'
 import { closeApp, createAgent, endsInTime, openApp, workingDirectory } from './app.ts'
 import { ChatCommands, commandOf } from './chat-commands.ts'
 import { Conversation } from './conversation.ts'
@@ -52,6 +52,7 @@ async function converse(app: App, agent: Agent, terminal: Terminal, interrupts: 
     failed: error => { stderr.write(`offshoot: ${error instanceof Error ? error.message : String(error)}\n`) },
     waiting: () => { if (!quiet) reportWaiting(app, agent, stderr) },
   })
+  onEarlierAnswer(agent, text => { stdout.write(text) })
   const forgetFirst = softenFirst(app, agent, terminal, interrupts)
   let cut: CutTask[] = []
   signal.addEventListener('abort', () => {

@@ -78,6 +78,27 @@ describe.concurrent('offshoot chat, over a pipe', () => {
     expect(stderr).toMatch(/^run-1 research "count" \[background subagent-1\] started\nrun-1 research "count" \[background subagent-1\] completed \(.+\)\nmain: told of subagent-1 completed\n$/)
   })
 
+  it('prints an answer after which the agent goes on, because a child settled meanwhile', async () => {
+    const settles = gate()
+    const answers = gate()
+    const told = gate()
+    await using chat = await chatWith((request, index) => {
+      const last = lastMessageText(request)
+      if (last === 'wait') { told.open(); return { text: 'Waited.', hold: answers.opened } }
+      return talker(() => ({ hold: settles.opened, text: 'four' }))(request, index)
+    })
+    chat.type('Bg count\n')
+    await chat.wrote('stdout', /Started\./)
+    chat.type('wait\n')
+    await told.opened
+    settles.open()
+    await chat.wrote('stderr', /completed/)
+    answers.open()
+    await chat.wrote('stdout', /Heard/)
+    chat.endInput()
+    expect(await chat.finished).toMatchObject({ code: 0, stdout: 'Started.\nWaited.\nHeard subagent-1 completed: four\n' })
+  })
+
   it('where the lines end it waits for what runs in the background, says for what, and for the turns that read it', async () => {
     const settles = gate()
     await using chat = await chatWith(talker(() => ({ hold: settles.opened, text: 'four' })), { input: 'Bg count\nBg again\n' })
