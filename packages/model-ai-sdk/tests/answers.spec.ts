@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events'
-import { describeFailure } from '@offshoot/model'
+import { classifyFailure, describeFailure, type FailureKind } from '@offshoot/model'
 import { describe, expect, it } from 'vitest'
+import type { Reply } from '../src/testing.ts'
 import { ask, endpointWith, partOf } from './support.ts'
 
 async function failure(promise: Promise<unknown>): Promise<string> {
@@ -116,6 +117,18 @@ describe('a failure is one line that names the endpoint', () => {
     const { endpoint, model } = await endpointWith(() => ({ status, error }))
     expect(await failure(ask(model))).toBe(`the model endpoint ${endpoint.baseURL}/chat/completions answered ${status}: ${sentence}`)
     expect(endpoint.requests).toHaveLength(1)
+  })
+
+  it.each<[string, Reply, FailureKind]>([
+    ['429', { status: 429, error: 'slow down', headers: { 'retry-after': '2' } }, { kind: 'rate-limit', retryAfterMs: 2000 }],
+    ['429 with the code of a quota', { status: 429, error: { error: { message: 'no', type: 'insufficient_quota' } } }, { kind: 'quota' }],
+    ['400 with the code of an overflow', { status: 400, error: { error: { message: 'no', code: 'context_length_exceeded' } } }, { kind: 'context-overflow' }],
+    ['a rate limit in the stream', { error: { error: { message: 'no', code: 'rate_limit_exceeded' } } }, { kind: 'rate-limit' }],
+    ['a status in the stream', { error: { error: { message: 'Provider returned error', code: 429 } } }, { kind: 'rate-limit' }],
+  ])('of the kind that it is: %s', async (_what, reply, kind) => {
+    const { model } = await endpointWith(() => reply)
+    const error: unknown = await ask(model).then(parts => partOf(parts, 'error').error, (reason: unknown) => reason)
+    expect(classifyFailure(error)).toEqual(kind)
   })
 
   it('where it answers 502 with text', async () => {

@@ -15,9 +15,7 @@ export function checkReply(value: unknown, fail: Fail): ScriptReply {
   if (reply.reply !== undefined) text(reply.reply, 'reply', fail)
   if (reply.reasoning !== undefined) text(reply.reasoning, 'reasoning', fail)
   if (calls !== undefined) checkCalls(calls, fail)
-  if (delayMs !== undefined && !(typeof delayMs === 'number' && delayMs >= 0 && Number.isFinite(delayMs))) {
-    fail('delayMs', `must be milliseconds, from 0, not ${show(delayMs)}`)
-  }
+  if (delayMs !== undefined) milliseconds(delayMs, 'delayMs', fail)
   if (finish !== undefined && !finishReasons.includes(finish)) {
     fail('finish', `must be one of ${finishReasons.join(', ')}, not ${show(finish)}`)
   }
@@ -66,10 +64,15 @@ function checkCalls(calls: unknown, fail: Fail): void {
 }
 
 function checkFailure(value: unknown, fail: Fail): void {
-  const failure = mapping(value, 'fail', ['message', 'status'], fail)
-  text(failure.message, 'fail.message', fail)
-  const { status } = failure
+  const { message, status, code, retryAfterMs } = mapping(value, 'fail', ['message', 'status', 'code', 'retryAfterMs'], fail)
+  text(message, 'fail.message', fail)
+  if (code !== undefined) text(code, 'fail.code', fail)
+  if (retryAfterMs !== undefined) milliseconds(retryAfterMs, 'fail.retryAfterMs', fail)
   if (status !== undefined && !(Number.isInteger(status) && Number(status) >= 400 && Number(status) <= 599)) {
     fail('fail.status', `must be an HTTP status from 400 to 599, not ${show(status)}`)
   }
+}
+
+function milliseconds(value: unknown, key: string, fail: Fail): void {
+  if (!(typeof value === 'number' && value >= 0 && Number.isFinite(value))) fail(key, `must be milliseconds, from 0, not ${show(value)}`)
 }

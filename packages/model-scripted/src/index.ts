@@ -11,7 +11,7 @@ import type { ScriptRule } from './types.ts'
 
 export { ScriptError, type ScriptErrorCode } from './error.ts'
 export { ScriptedModel } from './model.ts'
-export type { Script, ScriptReply, ScriptRequest, ScriptRule } from './types.ts'
+export type { Script, ScriptFailure, ScriptReply, ScriptRequest, ScriptRule } from './types.ts'
 
 export const name = 'model-scripted'
 export const inject = ['models']

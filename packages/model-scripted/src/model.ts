@@ -4,7 +4,7 @@ import { type LanguageModel, type ModelRequest, type ModelStream, type ModelStre
 import { checkReply } from './check.ts'
 import { ScriptError } from './error.ts'
 import { describeRequest, inputTokens } from './request.ts'
-import type { Script, ScriptReply } from './types.ts'
+import type { Script, ScriptFailure, ScriptReply } from './types.ts'
 
 /** A model that answers what its script says. It has the whole answer at hand, so its streams also offer `syncParts`. */
 export class ScriptedModel implements LanguageModel {
@@ -64,8 +64,13 @@ export class ScriptedModel implements LanguageModel {
     }
   }
 
-  private failure({ message, status }: NonNullable<ScriptReply['fail']>): APICallError {
-    return new APICallError({ message, url: this.source, requestBodyValues: undefined, ...(status === undefined ? {} : { statusCode: status }) })
+  private failure({ message, status, code, retryAfterMs }: ScriptFailure): APICallError {
+    return new APICallError({
+      message, url: this.source, requestBodyValues: undefined,
+      ...(status === undefined ? {} : { statusCode: status }),
+      ...(code === undefined ? {} : { data: { error: { message, code } } }),
+      ...(retryAfterMs === undefined ? {} : { responseHeaders: { 'retry-after-ms': String(retryAfterMs) } }),
+    })
   }
 }
 

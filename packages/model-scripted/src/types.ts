@@ -23,9 +23,18 @@ export interface ScriptReply {
   /** Wait this long before answering, or failing. */
   readonly delayMs?: number
   /** Fail like an endpoint: with `status` as one that answers so, without as one that cannot be reached. */
-  readonly fail?: { readonly message: string, readonly status?: number }
+  readonly fail?: ScriptFailure
   /** Default `tool-calls` where there are calls, else `stop`. */
   readonly finish?: 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other'
+}
+
+export interface ScriptFailure {
+  readonly message: string
+  readonly status?: number
+  /** The endpoint's own word for it, such as `insufficient_quota`. */
+  readonly code?: string
+  /** How long a rate limit lasts, as the endpoint says. */
+  readonly retryAfterMs?: number
 }
 
 /** Answers each request. What it throws fails the request. */

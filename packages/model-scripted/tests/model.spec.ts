@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events'
-import { describeFailure, syncParts } from '@offshoot/model'
+import { classifyFailure, describeFailure, syncParts } from '@offshoot/model'
 import { describe, expect, it, vi } from 'vitest'
 import { type Script, ScriptedModel, type ScriptReply, type ScriptRequest } from '../src/index.ts'
 import { ask, callsOf, finishOf, follow, request, results, say, textOf } from './support.ts'
@@ -86,6 +86,15 @@ describe('a scripted failure', () => {
   it('looks like an endpoint that cannot be reached, without one', async () => {
     const error: unknown = await ask(await follow({ fail: { message: 'connection refused' } })).catch((reason: unknown) => reason)
     expect(describeFailure(error)).toBe('the model endpoint model "main" cannot be reached: connection refused')
+  })
+
+  it.each([
+    ['a rate limit that says when it ends', { message: 'slow down', status: 429, retryAfterMs: 500 }, { kind: 'rate-limit', retryAfterMs: 500 }],
+    ['a quota that is used up', { message: 'pay first', status: 429, code: 'insufficient_quota' }, { kind: 'quota' }],
+    ['a conversation that has become too long', { message: 'no', status: 400, code: 'context_length_exceeded' }, { kind: 'context-overflow' }],
+  ])('may be %s', async (_what, fail, kind) => {
+    const error: unknown = await ask(await follow({ fail })).catch((reason: unknown) => reason)
+    expect(classifyFailure(error)).toEqual(kind)
   })
 })
 

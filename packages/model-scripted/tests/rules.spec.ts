@@ -153,6 +153,8 @@ describe('a rule is refused at load, naming the rule and the key', () => {
     ['a failure that also answers', { reply: 'x', fail: { message: 'no' } }, 'fail: a request that fails has no "reply"'],
     ['a failure without a message', { fail: {} }, 'fail.message: must be text, not nothing'],
     ['a status that is none', { fail: { message: 'no', status: 200 } }, 'fail.status: must be an HTTP status from 400 to 599, not 200'],
+    ['a code that is none', { fail: { message: 'no', code: 1113 } }, 'fail.code: must be text, not 1113'],
+    ['a wait that is none', { fail: { message: 'no', retryAfterMs: -1 } }, 'fail.retryAfterMs: must be milliseconds, from 0, not -1'],
     ['an unknown template', { reply: 'a {{lsat}}' }, 'reply: unknown template {{lsat}} (templates: {{last}}, {{last.N}}, {{match.N}}, {{match.name}})'],
     ['an unknown template in arguments', { calls: [{ tool: 'a', args: { deep: ['{{last.x}}'] } }] }, 'calls[0].args: unknown template {{last.x}} (templates: {{last}}, {{last.N}}, {{match.N}}, {{match.name}})'],
     ['a group without a pattern', { when: { last: 'plain' }, reply: '{{match.1}}' }, 'reply: {{match.1}} needs a pattern in when.last, such as /file (\\S+)/'],

@@ -1,10 +1,15 @@
 import { suggest } from '@offshoot/problems'
 import { type Context, Service } from 'cordis'
+import z from 'schemastery'
 import { ModelError } from './error.ts'
+import { type RateLimitOptions, RateLimits } from './rate-limits.ts'
 import type { LanguageModel } from './types.ts'
 
 export { ModelError, type ModelErrorCode } from './error.ts'
 export { describeFailure, scrub } from './failure.ts'
+export { classifyFailure, type FailureKind } from './failure-kind.ts'
+export type { RateLimitOptions, RateLimits } from './rate-limits.ts'
+export type { RatePass } from './rate-pass.ts'
 export { syncParts, type LanguageModel, type ModelRequest, type ModelStream, type ModelStreamPart, type RequestOrigin } from './types.ts'
 
 declare module 'cordis' {
@@ -19,6 +24,11 @@ export const DEFAULT_MODEL = 'main'
 /** The plain core behind `ctx.models`: plugins on a hot path take it once and keep it. */
 export class ModelCore {
   readonly models = new Map<string, LanguageModel>()
+  readonly rateLimits: RateLimits
+
+  constructor(rateLimit: RateLimitOptions) {
+    this.rateLimits = new RateLimits(rateLimit)
+  }
 
   /** The name a request without one means: the only model, or `main`. */
   defaultName(): string {
@@ -40,10 +50,11 @@ export class ModelCore {
 
 /** The app's language models, by name. */
 export class ModelService extends Service {
-  readonly core: ModelCore = new ModelCore()
+  readonly core: ModelCore
 
-  constructor(ctx: Context) {
+  constructor(ctx: Context, config: ModelService.Config) {
     super(ctx, 'models')
+    this.core = new ModelCore(config.rateLimit)
   }
 
   /**
@@ -77,6 +88,24 @@ export class ModelService extends Service {
   list(): string[] {
     return [...this.core.models.keys()]
   }
+}
+
+export namespace ModelService {
+  export interface Config {
+    /** How long requests that meet a rate limit go on. */
+    rateLimit: RateLimitOptions
+  }
+
+  export interface Input {
+    rateLimit?: Partial<RateLimitOptions>
+  }
+
+  export const Config: z<Input, Config> = z.object({
+    rateLimit: z.object({
+      maxAttempts: z.natural().min(1).default(8).description('How often a request is made before its rate limit fails it.'),
+      maxWaitMs: z.natural().default(600_000).description('How long a request waits for rate limits, in all, in ms.'),
+    }),
+  })
 }
 
 export default ModelService
