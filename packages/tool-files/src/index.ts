@@ -5,6 +5,7 @@ import type { Limits } from './limits.ts'
 import { listFilesTool } from './list.ts'
 import { readFileTool } from './read.ts'
 import { searchFilesTool } from './search.ts'
+import { hintBytes } from './window.ts'
 import { Turns } from './turns.ts'
 import { writeFileTool } from './write.ts'
 
@@ -32,7 +33,8 @@ export const Config: z<Partial<Config>, Config> = z.object({
 export function apply(ctx: Context, config: Config): void {
   const { tools } = ctx
   const turns = new Turns()
-  const reading = [readFileTool(config, tools.core.spills), listFilesTool(config), searchFilesTool(config)]
+  const { output, spills } = tools.core
+  const reading = [readFileTool({ ...config, maxReadBytes: Math.min(config.maxReadBytes, output.maxBytes() - hintBytes) }, spills), listFilesTool(config), searchFilesTool(config)]
   const writing = config.readOnly ? [] : [writeFileTool(turns), editFileTool(config, turns)]
   for (const tool of [...reading, ...writing]) tools.register(tool)
 }

@@ -26,7 +26,7 @@ export function readFileTool(limits: Limits, spills: SpillStore): Tool {
       try {
         return await readWindow(file, shown, {
           offset, column, maxBytes: limits.maxReadBytes, maxLines: Math.min(limit, limits.maxReadLines),
-          anyBytes: path.startsWith(spillPrefix),
+          asIs: path.startsWith(spillPrefix),
         }, exec.signal)
       } finally {
         await file.close()

@@ -2,6 +2,9 @@ import type { FileHandle } from 'node:fs/promises'
 import { FileError } from './error.ts'
 import { binary, chunksOf, looksBinary } from './text.ts'
 
+/** The longest line that says how to read on. */
+export const hintBytes = 128
+
 const newline = 0x0a
 const bom = Buffer.from('\uFEFF')
 
@@ -12,12 +15,12 @@ export interface Window {
   readonly column: number
   readonly maxLines: number
   readonly maxBytes: number
-  /** Show what is not text too. */
-  readonly anyBytes: boolean
+  /** What is not text is shown too; a byte order mark and line endings stay. */
+  readonly asIs: boolean
 }
 
 /**
- * The text of a part of `file`, with `\n` between lines; where more follows, a last line says how to read on.
+ * The text of a part of `file`, with `\n` between lines unless it is `asIs`; where more follows, a last line says how to read on.
  * However long the file and its lines are, no more than the part is kept.
  */
 export async function readWindow(file: FileHandle, shown: string, window: Window, signal?: AbortSignal): Promise<string> {
@@ -29,7 +32,7 @@ export async function readWindow(file: FileHandle, shown: string, window: Window
   let lines = 0
   let first = true
   for await (const chunk of chunksOf(file, signal)) {
-    if (first && !window.anyBytes && looksBinary(chunk)) throw binary(shown, size)
+    if (first && !window.asIs && looksBinary(chunk)) throw binary(shown, size)
     first = false
     const part = start.skip(chunk)
     if (part.length === 0) continue
@@ -86,10 +89,11 @@ class Start {
 }
 
 function render(bytes: Buffer, window: Window, size: number): string {
-  const { offset, column, maxBytes, maxLines } = window
+  const { offset, column, maxBytes, maxLines, asIs } = window
   const end = endOf(bytes, maxBytes, maxLines)
-  const start = offset === 1 && column === 1 && bytes.subarray(0, bom.length).equals(bom) ? bom.length : 0
-  const text = bytes.toString('utf8', start, end).replaceAll('\r\n', '\n')
+  const start = !asIs && offset === 1 && column === 1 && bytes.subarray(0, bom.length).equals(bom) ? bom.length : 0
+  const shown = bytes.toString('utf8', start, end)
+  const text = asIs ? shown : shown.replaceAll('\r\n', '\n')
   if (end === bytes.length) return text
   const whole = bytes[end - 1] === newline
   const next = whole ? { offset: offset + countLines(bytes.subarray(0, end)) } : { offset, column: column + end }

@@ -113,10 +113,17 @@ describe('read_file {path: "spill:<id>"}', () => {
     const { ctx, call } = await app(folder())
     const spill = ctx.tools.core.spills.open()
     spill.write(Buffer.from('one\0\ntwo\nthree'))
-    spill.close()
-    expect(await call('read_file', { path: `spill:${spill.id}` })).toBe('one\0\ntwo\nthree')
-    expect(await call('read_file', { path: `spill:${spill.id}`, offset: 2, limit: 1 })).toBe(
+    const path = `spill:${spill.close()}`
+    expect(await call('read_file', { path })).toBe('one\0\ntwo\nthree')
+    expect(await call('read_file', { path, offset: 2, limit: 1 })).toBe(
       'two\n[cut here; the file has 14 bytes; read on with {"offset":3}]')
+  })
+
+  it('changes nothing: a byte order mark and line endings stay', async () => {
+    const { ctx, call } = await app(folder())
+    const spill = ctx.tools.core.spills.open()
+    spill.write(Buffer.from('\uFEFFone\r\ntwo\r\n'))
+    expect(await call('read_file', { path: `spill:${spill.close()}` })).toBe('\uFEFFone\r\ntwo\r\n')
   })
 
   it.each(['spill:', 'spill:nope', 'spill:../own.txt'])('answers an error to %s', async path => {
@@ -127,7 +134,7 @@ describe('read_file {path: "spill:<id>"}', () => {
   it('is for reading alone', async () => {
     const { ctx, call } = await app(folder())
     const spill = ctx.tools.core.spills.open()
-    const path = `spill:${spill.id}`
+    const path = `spill:${spill.close()}`
     expect(await call('edit_file', { path, old_text: 'a', new_text: 'b' })).toBe(`Error: there is no "${path}"; list_files shows what there is`)
   })
 })

@@ -11,6 +11,9 @@ import { ShellError } from './error.ts'
 const namedProcesses = 5
 const nameCharacters = 80
 
+/** What a result holds beside the output, at most: the sentence on what was cut, and the lines that `render` adds. */
+export const noteBytes = 2000
+
 export interface ShellOptions extends EnvironmentOptions {
   /** The shell's absolute path. */
   readonly shell: string
@@ -33,16 +36,18 @@ export function shellTool(options: ShellOptions, commands: Commands, spills: Spi
       })),
     }),
     effect: 'execute',
+    maxOutputBytes: maxOutputBytes + noteBytes,
     async execute({ command, timeout_ms: limitMs = timeoutMs }, exec) {
-      const cwd = exec.agent?.cwd
-      if (cwd === undefined) throw new ShellError('NO_AGENT', 'shell requires a calling agent (exec.agent was undefined)')
+      const { agent } = exec
+      if (agent === undefined) throw new ShellError('NO_AGENT', 'shell requires a calling agent (exec.agent was undefined)')
+      const { cwd, tools } = agent
       if (command.includes('\0')) throw new ShellError('NOT_STARTED', 'a command cannot hold a NUL character')
       await checkFolder(cwd)
       const output = new CappedOutput(spills, maxOutputBytes)
       let text = ''
       const env = environment(process.env, options, cwd)
       const end = await commands.run({ command, shell, cwd, env, timeoutMs: limitMs, graceMs, signal: exec.signal }, output)
-        .finally(() => { text = output.end() })
+        .finally(() => { text = output.end(tools.readsSpills) })
       return render(text, end, limitMs)
     },
   })

@@ -1,5 +1,7 @@
 import { readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { defineTool } from '@offshoot/tools'
+import { Type } from '@sinclair/typebox'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import * as toolShell from '../src/index.ts'
 import { app, folder } from './support.ts'
@@ -135,15 +137,43 @@ describe('a command', () => {
 })
 
 describe('long output', () => {
+  const numbers = (to: number): string => Array.from({ length: to }, (_, at) => `${at + 1}\n`).join('')
+  const readFile = defineTool({ name: 'read_file', description: 'Reads.', parameters: Type.Object({}), execute: () => '' })
+
   it('is cut in the middle, and whole in a spill', async () => {
     const { ctx, shell } = await app({ maxOutputBytes: 100 })
+    ctx.tools.register(readFile)
     const text = await shell('seq 1 10000; exit 2')
-    const whole = Array.from({ length: 10_000 }, (_, at) => `${at + 1}\n`).join('')
+    const whole = numbers(10_000)
     const [, cut, id] = /\n\[(\d+) bytes cut here; the whole output: read_file \{"path": "spill:(.*)"\}\]\n/.exec(text)!
     expect(Number(cut)).toBe(whole.length - 100)
     expect(text.startsWith(whole.slice(0, 50))).toBe(true)
     expect(text.endsWith(`${whole.slice(-50)}[exit code 2]`)).toBe(true)
     expect(readFileSync(ctx.tools.core.spills.path(id!)!, 'utf8')).toBe(whole)
+  })
+
+  it('is told without read_file, where the agent has none', async () => {
+    const { shell } = await app({ maxOutputBytes: 100 })
+    expect(await shell('seq 1 10000')).toMatch(/\n\[\d+ bytes cut here; the whole output: spill:\w+, which no tool of yours reads\]\n/)
+  })
+
+  it('is the same result each time', async () => {
+    const { shell } = await app({ maxOutputBytes: 100 })
+    expect(await shell('seq 1 10000')).toBe(await shell('seq 1 10000'))
+  })
+
+  it.each<[Parameters<typeof app>[0], Parameters<typeof app>[2], number, string]>([
+    [{}, {}, 30_000, 'its default'],
+    [{}, { maxOutputBytes: 10_000 }, 8000, 'what the app leaves room for'],
+    [{}, { maxStepOutputBytes: 10_000 }, 8000, 'what a step leaves room for'],
+    [{ maxOutputBytes: 150_000 }, {}, 150_000, 'its own limit, before the app\'s'],
+  ])('is kept to so much, and cut once (config %j, of the app %j: %i bytes, %s)', async (config, limits, bytes) => {
+    const { ctx, shell } = await app(config, undefined, limits)
+    const whole = numbers(100_000)
+    const [head, , tail] = (await shell('seq 1 100000; exit 3')).split(/\n(\[\d+ bytes cut here;.*\])\n/)
+    expect(head).toBe(whole.slice(0, bytes / 2))
+    expect(tail).toBe(`${whole.slice(-bytes / 2)}[exit code 3]`)
+    expect(ctx.tools.core.output.maxBytes(ctx.tools.view().get('shell'))).toBeGreaterThanOrEqual(bytes)
   })
 })
 

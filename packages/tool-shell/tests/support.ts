@@ -16,15 +16,20 @@ export function folder(): string {
   return path
 }
 
-/** An app with the plugin, and a way to call its tool as an agent in `cwd` does. */
-export async function app(config: Parameters<typeof toolShell.Config>[0] = {}, cwd: string | undefined = folder()) {
+/** An app with the plugin, and a way to call its tool as an agent in `cwd` does, up to what its model reads. */
+export async function app(config: Parameters<typeof toolShell.Config>[0] = {}, cwd: string | undefined = folder(), tools: Partial<ToolService.Config> = {}) {
   const ctx = new Context()
   onTestFinished(async () => { await ctx.fiber.dispose() })
-  await ctx.plugin(ToolService)
+  await ctx.plugin(ToolService, tools)
   const fiber = await ctx.plugin(toolShell, config ?? {})
-  const view = ctx.tools.view()
-  const call = (args: Record<string, unknown>, signal?: AbortSignal) =>
-    view.execute('shell', args, { callId: 'c1', ...(signal ? { signal } : {}), ...(cwd === undefined ? {} : { agent: { cwd } as Agent }) })
+  const { core } = ctx.tools
+  const view = core.view()
+  const call = async (args: Record<string, unknown>, signal?: AbortSignal) => {
+    const result = await view.execute('shell', args, {
+      callId: 'c1', ...(signal ? { signal } : {}), ...(cwd === undefined ? {} : { agent: { cwd, tools: core.view() } as Agent }),
+    })
+    return core.output.result(result, 'shell', view)
+  }
   const shell = async (command: string, args: Record<string, unknown> = {}, signal?: AbortSignal) => {
     const { content, isError } = await call({ command, ...args }, signal)
     const text = content.map(block => block.type === 'text' ? block.text : '').join('')

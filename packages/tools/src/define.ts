@@ -1,5 +1,6 @@
 import type { TObject } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { minOutputBytes } from './cap.ts'
 import { ToolError } from './error.ts'
 import type { Tool, ToolDefinition } from './types.ts'
 
@@ -9,18 +10,23 @@ const reportedErrors = 5
 /**
  * A tool from its definition. Its schema is compiled here, once.
  *
- * @throws {ToolError} `INVALID_TOOL` for a name that model endpoints do not accept.
+ * @throws {ToolError} `INVALID_TOOL` for a name that model endpoints do not accept, or a `maxOutputBytes` below 512.
  */
 export function defineTool<S extends TObject>(definition: ToolDefinition<S>): Tool {
   const { name, description, parameters, concurrency = 'exclusive', effect } = definition
   if (!validName.test(name)) {
     throw new ToolError('INVALID_TOOL', `tool name "${name}" must be 1 to 64 letters, digits, "_" or "-"`)
   }
+  const { maxOutputBytes } = definition
+  if (maxOutputBytes !== undefined && !(maxOutputBytes >= minOutputBytes)) {
+    throw new ToolError('INVALID_TOOL', `maxOutputBytes of tool "${name}" must be ${minOutputBytes} or more, not ${maxOutputBytes}`)
+  }
   const compiled = TypeCompiler.Compile(parameters)
   return {
     name,
     concurrency,
     ...(effect ? { effect } : {}),
+    ...(maxOutputBytes === undefined ? {} : { maxOutputBytes }),
     spec: Object.freeze({
       type: 'function' as const, name, description,
       // TypeBox marks its schemas with symbols; a request carries plain JSON Schema.

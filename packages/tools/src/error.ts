@@ -1,4 +1,4 @@
-export type ToolErrorCode = 'DUPLICATE_TOOL' | 'INVALID_TOOL' | 'EMPTY_FILTER' | 'SPILL_CLOSED'
+export type ToolErrorCode = 'DUPLICATE_TOOL' | 'INVALID_TOOL' | 'EMPTY_FILTER' | 'SPILL_CLOSED' | 'SPILL_FULL'
 
 /** A refusal by `ctx.tools`. Programs switch on `code`; `message` is for people. */
 export class ToolError extends Error {

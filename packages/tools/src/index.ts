@@ -1,10 +1,13 @@
 import { describePlugin, suggest } from '@offshoot/problems'
 import { type Context, Service } from 'cordis'
+import z from 'schemastery'
+import { OutputCap, type OutputLimits } from './cap.ts'
 import { ToolError } from './error.ts'
 import { SpillStore } from './spill.ts'
 import type { Tool, ToolFilter } from './types.ts'
 import { ToolView } from './view.ts'
 
+export { capText, minOutputBytes, OutputCap, type OutputLimits } from './cap.ts'
 export { defineTool } from './define.ts'
 export { ToolError, type ToolErrorCode } from './error.ts'
 export { CappedOutput } from './output.ts'
@@ -24,9 +27,16 @@ export class ToolCore {
   /** Names that a plugin has claimed, with or without a tool behind them yet. */
   readonly claims = new Map<string, Context>()
   /** Long output that was cut, kept for reading back. */
-  readonly spills: SpillStore = new SpillStore()
+  readonly spills: SpillStore
+  /** How much of what tools answer a model reads. */
+  readonly output: OutputCap
   private unfiltered: ToolView | undefined
   private filtered = new WeakMap<ToolFilter, ToolView>()
+
+  constructor(limits: OutputLimits) {
+    this.spills = new SpillStore(limits.maxSpillBytes)
+    this.output = new OutputCap(limits, this.spills)
+  }
 
   /** What an agent sees now. The same object until the registry changes, unless the agent has tools of its own. */
   view(filter?: ToolFilter, own?: readonly Tool[]): ToolView {
@@ -56,11 +66,12 @@ export class ToolCore {
 
 /** The app's tools: plugins register them, agents see them through a view. */
 export class ToolService extends Service {
-  readonly core: ToolCore = new ToolCore()
+  readonly core: ToolCore
 
-  constructor(ctx: Context) {
+  constructor(ctx: Context, config: ToolService.Config) {
     super(ctx, 'tools')
-    const { core } = this
+    const core = new ToolCore(config)
+    this.core = core
     ctx.effect(() => () => core.spills.dispose(), 'spills')
   }
 
@@ -110,6 +121,16 @@ export class ToolService extends Service {
   list(): string[] {
     return [...this.core.tools.keys()].sort()
   }
+}
+
+export namespace ToolService {
+  export type Config = OutputLimits
+
+  export const Config: z<Partial<Config>, Config> = z.object({
+    maxOutputBytes: z.natural().min(4096).default(100_000).description('Bytes of text of one tool result that a model reads, where the tool has no limit of its own.'),
+    maxStepOutputBytes: z.natural().min(4096).default(400_000).description('Bytes of text of all tool results of one step together.'),
+    maxSpillBytes: z.natural().default(1024 ** 3).description('Bytes of what was cut that are kept for reading back; the oldest go first.'),
+  })
 }
 
 /** @throws {ToolError} `EMPTY_FILTER` for a filter with neither key: it says nothing, and hides nothing. */

@@ -1,7 +1,11 @@
+import { afterCut, beforeCut, joinCut, pointerTo } from './cut.ts'
 import type { Spill, SpillStore } from './spill.ts'
 
 /** How much of one output a spill keeps at most. */
 const maxSpillBytes = 64 * 1024 * 1024
+
+/** Of a reason, so that the sentence stays within `sentenceBytes`. */
+const lossCharacters = 60
 
 /**
  * Output of any length, kept to `maxBytes`: its head and its tail, a sentence between them, and the whole of it
@@ -31,22 +35,32 @@ export class CappedOutput {
     this.keep(chunk)
   }
 
-  /** The output as text; bytes that are no UTF-8 become U+FFFD. Call it once, at the end. */
-  end(): string {
+  /**
+   * The output as text; bytes that are no UTF-8 become U+FFFD. Call it once, at the end.
+   *
+   * `canRead`: whether whoever is to read it has a tool for what was cut.
+   */
+  end(canRead = true): string {
     const { kept, half, used, total } = this
     if (total <= 2 * half) return kept.toString('utf8', 0, used)
-    this.spill?.close()
-    const head = withoutPartialEnd(kept.subarray(0, half))
-    const tail = withoutPartialStart(kept.subarray(used - half, used))
-    const sentence = `[${total - head.length - tail.length} bytes cut here; ${this.pointer()}]`
-    return [head.toString(), sentence, tail.toString()].join('\n')
+    return joinCut(beforeCut(kept.subarray(0, half)), afterCut(kept.subarray(used - half, used)), total, this.where(canRead))
   }
 
-  private pointer(): string {
-    const { spill, spilled, total } = this
-    if (!spill || spilled === 0) return `they could not be kept: ${this.loss}`
-    const what = spilled < total ? `the first ${spilled} bytes of the output` : 'the whole output'
-    return `${what}: read_file {"path": "spill:${spill.id}"}`
+  /** The id of the spill, if it holds anything. */
+  private close(): string | undefined {
+    try {
+      const id = this.spill?.close()
+      return this.spilled === 0 ? undefined : id
+    } catch (error) {
+      this.lost(error)
+      return undefined
+    }
+  }
+
+  private where(canRead: boolean): string {
+    const id = this.close()
+    if (id === undefined) return `they could not be kept: ${this.loss?.slice(0, lossCharacters)}`
+    return pointerTo(id, this.spilled < this.total ? this.spilled : undefined, canRead)
   }
 
   private spillOver(chunk: Uint8Array): void {
@@ -58,8 +72,12 @@ export class CappedOutput {
       }
       this.spillPart(chunk)
     } catch (error) {
-      this.loss = error instanceof Error ? error.message : String(error)
+      this.lost(error)
     }
+  }
+
+  private lost(error: unknown): void {
+    this.loss ??= error instanceof Error ? error.message : String(error)
   }
 
   private spillPart(bytes: Uint8Array): void {
@@ -86,26 +104,4 @@ export class CappedOutput {
     kept.set(rest, this.used)
     this.used += rest.length
   }
-}
-
-/** `bytes` less the character that the cut after them split. */
-function withoutPartialEnd(bytes: Buffer): Buffer {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back]!
-    if (isContinuation(byte)) continue
-    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1
-    return length > back ? bytes.subarray(0, bytes.length - back) : bytes
-  }
-  return bytes
-}
-
-/** `bytes` less the character that the cut before them split. */
-function withoutPartialStart(bytes: Buffer): Buffer {
-  let start = 0
-  while (start < Math.min(3, bytes.length) && isContinuation(bytes[start]!)) start++
-  return bytes.subarray(start)
-}
-
-function isContinuation(byte: number): boolean {
-  return (byte & 0xc0) === 0x80
 }

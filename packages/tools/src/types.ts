@@ -27,6 +27,8 @@ export interface ToolDefinition<S extends TObject = TObject> {
   /** Default `exclusive`. */
   readonly concurrency?: ToolConcurrency
   readonly effect?: ToolEffect
+  /** How much of a result the model reads, in bytes of text; the rest goes into a spill. Default: the app's `maxOutputBytes`. */
+  readonly maxOutputBytes?: number | undefined
   /** Runs with arguments that fit `parameters`. What it throws becomes an error result. */
   execute(args: Static<S>, exec: ToolExec): ToolOutput | Promise<ToolOutput>
 }
@@ -36,6 +38,8 @@ export interface Tool {
   readonly name: string
   readonly concurrency: ToolConcurrency
   readonly effect?: ToolEffect
+  /** Absent: the app's. */
+  readonly maxOutputBytes?: number
   /** What a model request carries. Frozen and shared by every request. */
   readonly spec: LanguageModelV3FunctionTool
   /** The sentence that says what does not fit, or `undefined`. */

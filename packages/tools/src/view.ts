@@ -1,6 +1,7 @@
 import type { LanguageModelV3FunctionTool } from '@ai-sdk/provider'
 import { suggest } from '@offshoot/problems'
 import type { ContentBlock } from '@offshoot/session'
+import { spillReader } from './cut.ts'
 import type { Tool, ToolExec, ToolFilter, ToolOutput, ToolResult } from './types.ts'
 
 /** The tools one agent has at one moment. It answers schema, lookup and execution alike, so a hidden tool is also refused. */
@@ -18,6 +19,11 @@ export class ToolView {
 
   get(name: string): Tool | undefined {
     return this.byName.get(name)
+  }
+
+  /** Whether there is a tool to read back with what is cut from long output. */
+  get readsSpills(): boolean {
+    return this.byName.has(spillReader)
   }
 
   /** Names, sorted. */

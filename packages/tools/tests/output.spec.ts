@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { tmpdir } from 'node:os'
 import ToolService, { CappedOutput, SpillStore } from '@offshoot/tools'
@@ -13,8 +13,8 @@ afterEach(() => {
   for (const store of stores.splice(0)) store.dispose()
 })
 
-function newStore() {
-  const store = new SpillStore()
+function newStore(maxBytes = 1024 ** 3) {
+  const store = new SpillStore(maxBytes)
   stores.push(store)
   return store
 }
@@ -28,6 +28,12 @@ function run(maxBytes: number, chunks: readonly (string | Uint8Array)[], store =
     text, head: cut?.[1], cut: Number(cut?.[2]), kept: cut?.[3], tail: cut?.[5],
     spilled: cut ? readFileSync(store.path(cut[4]!)!) : undefined,
   }
+}
+
+function spillOf(store: SpillStore, content: string | Uint8Array): string {
+  const spill = store.open()
+  spill.write(Buffer.from(content))
+  return spill.close()
 }
 
 /** The same bytes in pieces of `size`. */
@@ -96,14 +102,14 @@ describe('output that does not fit', () => {
   })
 
   it('spills up to 64 MiB, and says how much', () => {
-    const mib = Buffer.alloc(1024 * 1024, 'a')
-    for (const chunks of [[...Array.from({ length: 64 }, () => mib), 'tail'], [Buffer.concat([...Array.from({ length: 64 }, () => mib), Buffer.from('tail')])]]) {
-      const { kept, spilled, tail, cut } = run(100, chunks)
-      expect(kept).toBe(`the first ${64 * 1024 * 1024} bytes of the output`)
-      expect(spilled).toHaveLength(64 * 1024 * 1024)
-      expect(tail).toMatch(/a{46}tail$/)
-      expect(cut).toBe(64 * 1024 * 1024 + 4 - 100)
-    }
+    const limit = 64 * 1024 * 1024
+    const store = newStore()
+    const output = new CappedOutput(store, 100)
+    const chunk = Buffer.alloc(limit / 2 - 1, 'a')
+    for (const part of [chunk, chunk, Buffer.from('head'), Buffer.from('tail')]) output.write(part)
+    const [, cut, kept, id, tail] = /\n\[(\d+) bytes cut here; (.*?): read_file \{"path": "spill:(\w+)"\}\]\n(.*)$/.exec(output.end())!
+    expect([Number(cut), kept, tail]).toEqual([limit + 6 - 100, `the first ${limit} bytes of the output`, `${'a'.repeat(42)}headtail`])
+    expect(statSync(store.path(id!)!).size).toBe(limit)
   })
 
   it('does not keep the chunks it was given', () => {
@@ -120,13 +126,28 @@ describe('output that does not fit', () => {
     expect(text).toMatch(/^abcde\n\[5 bytes cut here; they could not be kept: ENOENT.*\]\nklmno$/)
   })
 
-  it('costs the caller nothing but the rest of the spill where the app goes first', () => {
+  it('costs the caller nothing but the spill where the app goes first', () => {
     const store = newStore()
     const output = new CappedOutput(store, 10)
     output.write(Buffer.from('abcdefghijk'))
     store.dispose()
     output.write(Buffer.from('lmnop'))
-    expect(output.end()).toMatch(/^abcde\n\[6 bytes cut here; the first 11 bytes of the output: .*\]\nlmnop$/)
+    expect(output.end()).toMatch(/^abcde\n\[6 bytes cut here; they could not be kept: the spill is closed.*\]\nlmnop$/)
+  })
+
+  it('keeps what there was room for, and says how much', () => {
+    const store = newStore(12)
+    const output = new CappedOutput(store, 10)
+    for (const chunk of ['abcdefghijk', 'lmnop']) output.write(Buffer.from(chunk))
+    const text = output.end()
+    expect(text).toMatch(/^abcde\n\[6 bytes cut here; the first 11 bytes of the output: read_file .*\]\nlmnop$/)
+    expect(readFileSync(store.path(/spill:(\w+)/.exec(text)![1]!)!, 'utf8')).toBe('abcdefghijk')
+  })
+
+  it('is told without a tool for reading it, where there is none', () => {
+    const output = new CappedOutput(newStore(), 10)
+    output.write(Buffer.from('abcdefghijk'))
+    expect(output.end(false)).toMatch(/^abcde\n\[1 bytes cut here; the whole output: spill:\w+, which no tool of yours reads\]\nghijk$/)
   })
 })
 
@@ -135,17 +156,15 @@ describe('spills', () => {
     const ctx = new Context()
     await ctx.plugin(ToolService)
     const { spills } = ctx.tools.core
-    const spill = spills.open()
-    spill.write(Buffer.from('kept'))
-    spill.close()
-    const path = spills.path(spill.id)!
+    const id = spillOf(spills, 'kept')
+    const path = spills.path(id)!
     expect(dirname(dirname(path))).toBe(tmpdir())
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(statSync(dirname(path)).mode & 0o777).toBe(0o700)
     expect(readFileSync(path, 'utf8')).toBe('kept')
     await ctx.fiber.dispose()
     expect(existsSync(dirname(path))).toBe(false)
-    expect(spills.path(spill.id)).toBeUndefined()
+    expect(spills.path(id)).toBeUndefined()
   })
 
   it('make no folder before there is something to keep', () => {
@@ -155,20 +174,54 @@ describe('spills', () => {
 
   it('are known by the ids that were given out, and by nothing else', () => {
     const store = newStore()
-    const { id } = store.open()
+    const id = spillOf(store, 'known')
     expect(store.path(id)).toBeDefined()
-    for (const other of ['', '..', `../${id}`, `${id}/`, 'ffffffffffff', newStore().open().id]) expect(store.path(other)).toBeUndefined()
+    for (const other of ['', '..', `../${id}`, `${id}/`, 'ffffffffffff', spillOf(newStore(), 'of another app')]) expect(store.path(other)).toBeUndefined()
   })
 
   it('refuse to be written once they are closed, and refuse to be made once the app is gone', () => {
     const store = newStore()
     const spill = store.open()
-    spill.close()
-    spill.close()
+    const id = spill.close()
+    expect(spill.close()).toBe(id)
     expect(() => spill.write(Buffer.from('x'))).toThrow(expect.objectContaining({ code: 'SPILL_CLOSED' }))
     const open = store.open()
     store.dispose()
     expect(() => open.write(Buffer.from('x'))).toThrow(expect.objectContaining({ code: 'SPILL_CLOSED' }))
+    expect(() => open.close()).toThrow(expect.objectContaining({ code: 'SPILL_CLOSED' }))
     expect(() => store.open()).toThrow(expect.objectContaining({ code: 'SPILL_CLOSED' }))
+  })
+
+  it('of the same content are one, under one id', () => {
+    const store = newStore(10)
+    const first = spillOf(store, 'sixsix')
+    expect(spillOf(store, 'sixsi')).not.toBe(first)
+    expect(spillOf(newStore(), 'sixsix')).toBe(first)
+    // Were each kept for itself, there would be no room for the oldest.
+    const roomy = newStore(14)
+    expect([spillOf(roomy, 'sixsix'), spillOf(roomy, 'sixsix')]).toEqual([first, first])
+    const four = spillOf(roomy, 'four')
+    expect([first, four].map(id => readFileSync(roomy.path(id)!, 'utf8'))).toEqual(['sixsix', 'four'])
+    expect(readdirSync(dirname(roomy.path(four)!))).toHaveLength(2)
+  })
+
+  it('make room for new ones, the oldest first', () => {
+    const store = newStore(10)
+    const [a, b] = [spillOf(store, 'aaaa'), spillOf(store, 'bbbb')]
+    spillOf(store, 'aaaa')
+    const paths = [a, b].map(id => store.path(id)!)
+    const c = spillOf(store, 'cccc')
+    expect([a, b, c].map(id => store.path(id) !== undefined)).toEqual([true, false, true])
+    expect(paths.map(path => existsSync(path))).toEqual([true, false])
+    expect(store.size(b)).toBeUndefined()
+  })
+
+  it('are refused where those that have not ended take all the room', () => {
+    const store = newStore(10)
+    const open = store.open()
+    open.write(Buffer.from('eight by'))
+    expect(() => spillOf(store, 'four')).toThrow(expect.objectContaining({ code: 'SPILL_FULL' }))
+    open.close()
+    expect(store.path(spillOf(store, 'four'))).toBeDefined()
   })
 })
