@@ -1,14 +1,16 @@
-import { type ContentBlock, type Message, type Prompt, promptBlocks, type Session } from '@offshoot/session'
-import type { Tool, ToolFilter, ToolView } from '@offshoot/tools'
+import { type ContentBlock, type Prompt, promptBlocks, type Usage } from '@offshoot/session'
+import type { ToolView } from '@offshoot/tools'
 import { onAbort } from './abort.ts'
 import { Background, type BackgroundOwner } from './background.ts'
 import type { AgentCore } from './core.ts'
 import { emitTo } from './emit.ts'
 import { AgentError } from './error.ts'
+import { AgentIdentity } from './identity.ts'
 import type { Notice } from './inbox.ts'
 import { runTurn } from './loop.ts'
-import type { AbortOptions, AgentListener, AgentSetup, RunOptions, TurnProgress, TurnResult } from './types.ts'
+import type { AbortOptions, AgentListener, AgentSlot, RunOptions, TurnCut, TurnProgress, TurnResult } from './types.ts'
 import { AgentTurn } from './turn.ts'
+import { sumUsage } from './usage.ts'
 
 declare module '@offshoot/tools' {
   interface ToolExec {
@@ -18,33 +20,17 @@ declare module '@offshoot/tools' {
 }
 
 const quiet: Promise<void> = Promise.resolve()
+const noUsage: Usage = Object.freeze({ steps: 0, toolCalls: 0, durationMs: 0 })
+const nothing = (): void => {}
 
 /**
  * A model in a loop with tools and a session. Made by `ctx.agents.create()`; whoever made it disposes it.
  *
  * It runs one turn at a time. Its children go before it does.
  */
-export class Agent {
-  readonly id: string
-  readonly label: string
-  readonly parent: Agent | undefined
-  /** 0 for a root; a child is one deeper than its parent. */
-  readonly depth: number
-  /** Absolute. */
-  readonly cwd: string
-  readonly session: Session
-  /** The registered name of its model. */
-  readonly modelName: string
-  /** Its own persona; absent where it has the app's. */
-  readonly persona: string | undefined
-  readonly system: Message
-  readonly toolFilter: ToolFilter | undefined
-  /** Model requests a turn may make. */
-  readonly maxSteps: number
-  /** Per request. */
-  readonly maxOutputTokens: number | undefined
-  /** Tools of its own, which no filter touches. */
-  readonly ownTools: readonly Tool[] | undefined
+export class Agent extends AgentIdentity {
+  /** Whoever started the agent sets it, where agents have to share. Absent: it works when it likes. */
+  slot: AgentSlot | undefined
   private readonly core: AgentCore
   private children: Set<Agent> | undefined
   private listeners: AgentListener[] | undefined
@@ -52,23 +38,12 @@ export class Agent {
   private closed: Promise<void> | undefined
   /** Made when something is first under way beside a turn; most children never have any. */
   private background: Background | undefined
+  private spent: Usage | undefined
   private view: { readonly version: number, readonly tools: ToolView } | undefined
 
-  constructor(core: AgentCore, setup: AgentSetup) {
+  constructor(core: AgentCore, setup: AgentIdentity) {
+    super(setup)
     this.core = core
-    this.id = setup.id
-    this.label = setup.label
-    this.parent = setup.parent
-    this.depth = setup.depth
-    this.cwd = setup.cwd
-    this.session = setup.session
-    this.modelName = setup.modelName
-    this.persona = setup.persona
-    this.system = setup.system
-    this.toolFilter = setup.toolFilter
-    this.ownTools = setup.ownTools
-    this.maxSteps = setup.maxSteps
-    this.maxOutputTokens = setup.maxOutputTokens
     if (setup.parent) (setup.parent.children ??= new Set()).add(this)
   }
 
@@ -76,7 +51,8 @@ export class Agent {
   get tools(): ToolView {
     const { version } = this.core.tools
     if (this.view?.version !== version) {
-      this.view = { version, tools: this.core.tools.view(this.toolFilter, this.ownTools) }
+      const own = this.answer ? [...this.ownTools ?? [], this.answer] : this.ownTools
+      this.view = { version, tools: this.core.tools.view(this.toolFilter, own) }
     }
     return this.view.tools
   }
@@ -92,11 +68,14 @@ export class Agent {
 
   /** What the turn under way is doing; `undefined` between turns. */
   get progress(): TurnProgress | undefined {
-    const { turn } = this
-    if (!turn) return undefined
-    const tool = turn.running.at(-1)
-    const progress = { step: turn.step, logLength: turn.startedAt, usage: turn.usage.total() }
-    return tool === undefined ? progress : { ...progress, tool }
+    return this.turn?.progress()
+  }
+
+  /** What it has used in all its turns, the one under way included. */
+  get usage(): Usage {
+    const { turn, spent } = this
+    if (!turn) return spent ?? noUsage
+    return spent ? sumUsage(spent, turn.usage.total()) : turn.usage.total()
   }
 
   /**
@@ -172,14 +151,35 @@ export class Agent {
   abort(reason: unknown = new Error('the agent was aborted'), { scope = 'turn' }: AbortOptions = {}): void {
     this.needBackground().silence(reason)
     const { turn } = this
-    if (turn && !turn.signal.aborted) {
+    if (turn && !turn.aborted) {
+      const { signal } = turn
       turn.abort(reason)
-      if (this.children) for (const child of this.children) if (child.turn?.follows === turn.signal) child.abort(reason)
+      this.abortFollowers(signal, reason)
     }
     // One that is disposed has seen to everything below it.
     if (scope === 'turn' || this.closed) return
     this.core.notify('agent/cancelled', this, reason)
     if (this.children) for (const child of this.children) child.abort(reason, { scope })
+  }
+
+  /**
+   * End the turn under way early: what runs in the foreground is aborted, then the model may write down what it has, in one
+   * request without tools. The turn ends with `cut.stopReason`. An abort still ends it at once.
+   */
+  wrapUp(cut: TurnCut): void {
+    const { turn } = this
+    if (!turn || turn.cut || turn.aborted) return
+    const { signal } = turn
+    turn.cutShort(cut)
+    this.abortFollowers(signal, signal.reason)
+  }
+
+  /**
+   * Say that a call of the turn under way waits for a child, until the returned function is called: an agent all of whose
+   * calls do gives its slot back.
+   */
+  waitForChild(callId: string): () => void {
+    return this.slot && this.turn ? this.turn.waitForChild(callId) : nothing
   }
 
   /** Hear what the agent does, until the returned function is called. */
@@ -211,7 +211,7 @@ export class Agent {
   private begin(input: readonly ContentBlock[] | undefined, signal: AbortSignal | undefined): Promise<TurnResult> | undefined {
     if (this.closed) throw this.disposed()
     if (this.turn) throw new AgentError('AGENT_BUSY', `agent ${this.id} is running a turn; wait for it to end`)
-    const turn = new AgentTurn(this, this.core.models.get(this.modelName), this.core.maxParallelTools)
+    const turn = new AgentTurn(this, this.core.models.get(this.modelName), this.core)
     if (!input && !this.tellNews()) return undefined
     this.turn = turn
     this.background?.turnBegan(input !== undefined)
@@ -236,9 +236,15 @@ export class Agent {
       return result
     } finally {
       turn.unlink?.()
+      this.spent = result && !this.spent ? result.usage : this.usage
       this.turn = undefined
+      this.slot?.giveBack()
       this.background?.turnEnded(result)
     }
+  }
+
+  private abortFollowers(signal: AbortSignal, reason: unknown): void {
+    if (this.children) for (const child of this.children) if (child.turn?.follows === signal) child.abort(reason)
   }
 
   private needBackground(): Background {
@@ -249,6 +255,7 @@ export class Agent {
       get turnDone() { return agent.turn?.done },
       get isDisposed() { return agent.closed !== undefined },
       maxWakes: this.core.maxWakes,
+      maxNewsBytes: this.core.tools.output.maxStepBytes,
       log: this.core.log,
       wake: signal => agent.begin(undefined, signal),
     }
@@ -261,15 +268,15 @@ export class Agent {
 
   // `closed` is there before anybody hears of it: who asks from within finds the agent disposed, and this same promise.
   private close(): Promise<void> {
-    const reason = new Error('the agent was disposed')
-    this.background?.silence(reason)
-    if (!this.turn && !this.children?.size && !this.background?.isHeld) {
+    if (!this.turn && !this.children?.size && !this.background) {
       this.closed = quiet
       this.leave()
       return quiet
     }
     let settle!: (outcome: Promise<void>) => void
     this.closed = new Promise(resolve => { settle = resolve })
+    const reason = new Error('the agent was disposed')
+    this.background?.silence(reason)
     this.abort(reason)
     if (this.background?.isHeld) this.core.notify('agent/cancelled', this, reason)
     settle(this.end())

@@ -10,6 +10,8 @@ export interface BackgroundOwner {
   readonly turnDone: Promise<TurnResult> | undefined
   readonly isDisposed: boolean
   readonly maxWakes: number
+  /** Of what is told in one message. */
+  readonly maxNewsBytes: number
   readonly log: (error: unknown) => void
   /** Begin a turn that tells what waits; `undefined` where nothing could be told. */
   wake(signal: AbortSignal | undefined): Promise<TurnResult> | undefined
@@ -41,7 +43,7 @@ export class Background {
 
   constructor(owner: BackgroundOwner) {
     this.owner = owner
-    this.inbox = new Inbox(owner.log)
+    this.inbox = new Inbox(owner.maxNewsBytes, owner.log)
   }
 
   /** Whether work is under way elsewhere. */

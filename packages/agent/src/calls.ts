@@ -7,7 +7,8 @@ type ContentOutput = Extract<ToolResultPart['output'], { type: 'content' }>['val
 
 /**
  * Execute the calls of one step. Neighbouring `parallel` ones overlap, an `exclusive` one runs alone;
- * the results come in the model's order. A call whose turn was aborted before it began is not executed.
+ * the results come in the model's order, cut to what one and all together may have. A call whose turn was aborted
+ * before it began is not executed.
  */
 export async function runCalls(turn: Turn, view: ToolView, calls: readonly Call[]): Promise<ToolResult[]> {
   const results: ToolResult[] = []
@@ -18,7 +19,7 @@ export async function runCalls(turn: Turn, view: ToolView, calls: readonly Call[
     else await runLanes(turn, view, calls, results, start, end)
     start = end
   }
-  return results
+  return turn.output.step(results, view)
 }
 
 function isParallel(view: ToolView, call: Call): boolean {
@@ -38,16 +39,24 @@ async function runLanes(turn: Turn, view: ToolView, calls: readonly Call[], resu
 
 async function runCall(turn: Turn, view: ToolView, call: Call): Promise<ToolResult> {
   if (turn.signal.aborted) return errorResult('the call was cancelled before it ran')
+  const taking = turn.takeSlot()
+  if (taking) {
+    try {
+      await taking
+    } catch {
+      return errorResult('the call was cancelled before it ran')
+    }
+  }
   const { id: callId, name, args } = call
   turn.usage.toolCalls++
   turn.toolStarted(name)
   turn.emit?.({ type: 'tool-start', callId, name, args })
-  const result = await view.execute(name, args, {
+  const result = turn.output.result(await view.execute(name, args, {
     callId,
     agent: turn.agent,
     signal: turn.signal,
     progress: update => { turn.emit?.({ type: 'tool-progress', callId, name, update }) },
-  })
+  }), name, view)
   turn.toolEnded(name)
   turn.emit?.({ type: 'tool-end', callId, name, result })
   return result

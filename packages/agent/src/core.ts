@@ -13,6 +13,7 @@ export interface AgentDefaults {
   readonly maxSteps: number
   readonly maxParallelTools: number
   readonly maxWakes: number
+  readonly maxRepeats: number
 }
 
 /** What the core builds on: the plain cores of other services, and where events and errors go. */
@@ -35,6 +36,7 @@ export class AgentCore {
   readonly tools: ToolCore
   readonly maxParallelTools: number
   readonly maxWakes: number
+  readonly maxRepeats: number
   readonly notify: Notify
   readonly log: (error: unknown) => void
   private readonly sessions: SessionCore
@@ -52,6 +54,7 @@ export class AgentCore {
     this.defaults = defaults
     this.maxParallelTools = defaults.maxParallelTools
     this.maxWakes = defaults.maxWakes
+    this.maxRepeats = defaults.maxRepeats
   }
 
   create(options: AgentOptions = {}): Agent {
@@ -77,6 +80,7 @@ export class AgentCore {
       system: this.system(options.persona ?? this.defaults.persona ?? defaultPersona, cwd),
       toolFilter,
       ownTools: options.tools,
+      answer: options.answer,
       maxSteps,
       maxOutputTokens: options.maxOutputTokens,
     })

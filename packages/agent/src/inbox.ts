@@ -3,8 +3,11 @@ import { textMessage } from './messages.ts'
 
 /** Something that an agent is to be told between two of its steps. */
 export interface Notice {
-  /** What to tell, asked at the moment of telling. `undefined` where there is nothing to tell any more. */
-  text(): string | undefined
+  /**
+   * What to tell, asked at the moment of telling. `undefined` where there is nothing to tell any more. `brief` asks for
+   * little more than where to read it: with what is told before it, the whole would be too long.
+   */
+  text(brief?: boolean): string | undefined
   /** Called once, when the text stands in the agent's log. */
   delivered(): void
 }
@@ -12,9 +15,12 @@ export interface Notice {
 /** What waits to be told to one agent, oldest first. A notice leaves it when it stands in the log, or has nothing to say. */
 export class Inbox {
   private notices: Notice[] = []
+  private readonly maxBytes: number
   private readonly log: (error: unknown) => void
 
-  constructor(log: (error: unknown) => void) {
+  /** `maxBytes`: what goes over it in one message is told briefly. */
+  constructor(maxBytes: number, log: (error: unknown) => void) {
+    this.maxBytes = maxBytes
     this.log = log
   }
 
@@ -57,10 +63,13 @@ export class Inbox {
 
   private news(): { notice: Notice, text: string }[] {
     const news: { notice: Notice, text: string }[] = []
+    let left = this.maxBytes
     this.notices = this.notices.filter(notice => {
       try {
-        const text = notice.text()
+        let text = notice.text()
         if (text === undefined) return false
+        if (Buffer.byteLength(text) > left) text = notice.text(true) ?? text
+        left -= Buffer.byteLength(text)
         news.push({ notice, text })
       } catch (error) {
         this.log(error)

@@ -14,7 +14,8 @@ export type { AgentCore } from './core.ts'
 export { AgentError, type AgentErrorCode } from './error.ts'
 export type { Notice } from './inbox.ts'
 export { createNotify, type Notify } from './notify.ts'
-export type { AbortOptions, AgentEvent, AgentListener, AgentOptions, RunOptions, StopReason, StopReasons, TurnProgress, TurnResult } from './types.ts'
+export type { AbortOptions, AgentEvent, AgentListener, AgentOptions, AgentSlot, AnswerTool, RunOptions, StopReason, StopReasons, StructuredAnswer, TurnCut, TurnProgress, TurnResult, TurnWait } from './types.ts'
+export { sumUsage } from './usage.ts'
 
 declare module 'cordis' {
   interface Context {
@@ -84,6 +85,8 @@ export namespace AgentService {
     maxParallelTools: number
     /** How often in a row notices wake an idle agent before they wait for its next input. */
     maxWakes: number
+    /** How many steps in a row may make the same calls and get the same results; the last of them ends the turn as `loop`. */
+    maxRepeats: number
   }
 
   export const Config: z<Partial<Config>, Config> = z.object({
@@ -92,6 +95,7 @@ export namespace AgentService {
     maxSteps: z.natural().min(1).default(100).description('Model requests that one turn may make.'),
     maxParallelTools: z.natural().min(1).default(10).description('How many parallel tool calls of one step run at once.'),
     maxWakes: z.natural().default(16).description('How often in a row notices wake an idle agent.'),
+    maxRepeats: z.natural().min(2).default(5).description('How many identical steps in a row end a turn.'),
   })
 }
 

@@ -1,6 +1,7 @@
-import { describeFailure, type ModelStream, type ModelStreamPart, syncParts } from '@offshoot/model'
+import { classifyFailure, describeFailure, type FailureKind, type ModelStream, type ModelStreamPart, syncParts } from '@offshoot/model'
 import type { FileBlock, Message, MessagePart, ReasoningBlock, TextBlock, ToolCallPart, ToolResultPart } from '@offshoot/session'
 import { parseArguments } from '@offshoot/tools'
+import type { StopReason, TurnCut } from './types.ts'
 
 type FinishPart = Extract<ModelStreamPart, { type: 'finish' }>
 type CallPart = Extract<ModelStreamPart, { type: 'tool-call' }>
@@ -82,6 +83,16 @@ export class Reply {
     }
   }
 
+  /** Whether nothing of the reply itself has come. */
+  get isBlank(): boolean {
+    return this.parts.every(part => 'closed' in part && part.text === '')
+  }
+
+  /** What kind of failure it was, where one came before anything of the reply. */
+  failedBlank(): FailureKind | undefined {
+    return this.failure !== undefined && this.isBlank ? classifyFailure(this.failure) : undefined
+  }
+
   /** The text of this reply as frozen blocks; empty where it has none worth reading. */
   text(): readonly TextBlock[] {
     const blocks: TextBlock[] = []
@@ -142,14 +153,27 @@ export class Reply {
   }
 
   /** Why the reply cannot count as one that ended by itself, or `undefined`. */
-  distrust(): string | undefined {
-    if (this.failure !== undefined) return describeFailure(this.failure)
+  failed(): TurnCut | undefined {
+    if (this.failure !== undefined) return { stopReason: stopReasonOf(classifyFailure(this.failure)), diagnostic: describeFailure(this.failure) }
     const reason = this.finish?.finishReason
-    if (!reason) return 'the model\'s reply ended without a finish reason'
-    if (reason.unified === 'error') return 'the model ended its reply with an error'
-    if (reason.unified === 'other') return `the model ended its reply for an unknown reason (${reason.raw ?? 'none given'})`
+    if (!reason) return error('the model\'s reply ended without a finish reason')
+    if (reason.unified === 'error') return error('the model ended its reply with an error')
+    if (reason.unified === 'other') {
+      return {
+        stopReason: stopReasonOf(classifyFailure({ code: reason.raw })),
+        diagnostic: `the model ended its reply for an unknown reason (${reason.raw ?? 'none given'})`,
+      }
+    }
     return undefined
   }
+}
+
+function stopReasonOf(failure: FailureKind | undefined): StopReason {
+  return failure === undefined || failure.kind === 'rate-limit' ? 'error' : failure.kind
+}
+
+function error(diagnostic: string): TurnCut {
+  return { stopReason: 'error', diagnostic }
 }
 
 const noText: readonly TextBlock[] = Object.freeze([])

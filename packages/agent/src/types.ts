@@ -1,4 +1,4 @@
-import type { ContentBlock, Message, Session, Usage } from '@offshoot/session'
+import type { ContentBlock, Session, Usage } from '@offshoot/session'
 import type { Tool, ToolFilter, ToolResult } from '@offshoot/tools'
 import type { Agent } from './agent.ts'
 
@@ -18,15 +18,32 @@ export interface StopReasons {
   'max-steps': true
   /** The model ended without text, and again after it was asked for its answer. */
   'empty-output': true
+  /** The same calls with the same results, over and over. */
+  'loop': true
+  /** A deadline passed. */
+  'timeout': true
+  /** The tree of agents has used the tokens it was given. */
+  'budget': true
+  /** The account behind the model has nothing left: waiting does not help. */
+  'quota': true
+  /** The conversation no longer fits the model's context window. */
+  'context-overflow': true
+  /** The model ended without a call of its answer tool that fits, also after it was told. */
+  'invalid-output': true
 }
 
 export type StopReason = keyof StopReasons
+
+/** The arguments of an answer tool's call: a JSON object, deeply frozen. */
+export type StructuredAnswer = Readonly<Record<string, unknown>>
 
 /** How a turn ended. What it produced before a failure is kept, and is no answer. */
 export interface TurnResult {
   readonly stopReason: StopReason
   /** The last text the model wrote in this turn: the answer when `completed`, else partial or empty. */
   readonly output: readonly ContentBlock[]
+  /** What its answer tool was called with; there exactly when an agent that has one `completed`. Its JSON is the output then. */
+  readonly structured?: StructuredAnswer
   readonly usage: Usage
   /** Model requests made. */
   readonly steps: number
@@ -49,6 +66,8 @@ export interface AgentOptions {
   readonly toolFilter?: ToolFilter | undefined
   /** Tools of its own, which no filter touches. */
   readonly tools?: readonly Tool[] | undefined
+  /** Makes a call of this tool its answer, instead of text. It is the agent's own, which no filter touches. */
+  readonly answer?: AnswerTool | undefined
   /** Model requests a turn may make. */
   readonly maxSteps?: number | undefined
   /** Per request. */
@@ -59,6 +78,18 @@ export interface AgentOptions {
   readonly label?: string | undefined
 }
 
+/**
+ * A tool whose call is the agent's answer: its arguments, when they fit. The calls beside it in that step run too; then the
+ * turn ends.
+ */
+export interface AnswerTool extends Tool {
+  /** Where arguments that do not fit go wrong, in one line for people, without a word of the model's. */
+  whereWrong(args: StructuredAnswer): string
+}
+
+/** What a turn waits for: the model's next word, its tools, a slot to work in, or the end of a rate limit. */
+export type TurnWait = 'model' | 'tools' | 'slot' | 'rate-limit'
+
 /** A turn under way. */
 export interface TurnProgress {
   /** Entries in the log when it began: the turns before this one. */
@@ -67,24 +98,31 @@ export interface TurnProgress {
   readonly step: number
   /** The latest tool that is still running. */
   readonly tool?: string
+  readonly waitsFor: TurnWait
+  /** When the model was last heard, or asked, in milliseconds since the epoch. Says nothing unless the turn waits for the model. */
+  readonly heardAt: number
+  /** Whether the model has said anything since it was last asked. */
+  readonly hasAnswered: boolean
   readonly usage: Usage
 }
 
-/** What `ctx.agents` settled when it made the agent. */
-export interface AgentSetup {
-  readonly id: string
-  readonly label: string
-  readonly parent: Agent | undefined
-  readonly depth: number
-  readonly cwd: string
-  readonly session: Session
-  readonly modelName: string
-  readonly persona: string | undefined
-  readonly system: Message
-  readonly toolFilter: ToolFilter | undefined
-  readonly ownTools: readonly Tool[] | undefined
-  readonly maxSteps: number
-  readonly maxOutputTokens: number | undefined
+/** Why a turn is to end early. */
+export interface TurnCut {
+  readonly stopReason: StopReason
+  /** In one line, for people. */
+  readonly diagnostic: string
+}
+
+/**
+ * What lets an agent work, where not all may at once. It is taken before each step and each tool call, and given back while
+ * the agent waits for its own children alone.
+ */
+export interface AgentSlot {
+  /** Get it; `undefined` where it is held already. Rejects with the signal's reason. */
+  take(signal: AbortSignal): Promise<void> | undefined
+  giveBack(): void
+  /** Why the agent may not make another request, if it may not. */
+  refusal(): TurnCut | undefined
 }
 
 export interface RunOptions {
@@ -102,6 +140,8 @@ export type AgentEvent =
   /** `notice`: begun by itself, to hear of background work. */
   | { readonly type: 'turn-start', readonly trigger: 'prompt' | 'notice' }
   | { readonly type: 'step-start', readonly step: number }
+  /** A rate limit holds the request until then at the earliest, in milliseconds since the epoch. Sent again where that moves. */
+  | { readonly type: 'rate-limit', readonly retryAt: number }
   | { readonly type: 'text-delta', readonly text: string }
   | { readonly type: 'reasoning-delta', readonly text: string }
   | { readonly type: 'tool-start', readonly callId: string, readonly name: string, readonly args: Record<string, unknown> | undefined }

@@ -9,11 +9,13 @@ export class UsageCount {
   private outputTokens: number | undefined
   private cachedInputTokens: number | undefined
   private reasoningTokens: number | undefined
+  private unreportedSteps = 0
   private readonly startedAt = performance.now()
 
   /** Count one request, with what its endpoint reported of it. */
   add(reported: LanguageModelV3Usage | undefined): void {
     this.steps++
+    if (reported?.inputTokens.total === undefined || reported.outputTokens.total === undefined) this.unreportedSteps++
     if (!reported) return
     this.inputTokens = sum(this.inputTokens, reported.inputTokens.total)
     this.outputTokens = sum(this.outputTokens, reported.outputTokens.total)
@@ -28,6 +30,7 @@ export class UsageCount {
     if (outputTokens !== undefined) usage.outputTokens = outputTokens
     if (cachedInputTokens !== undefined) usage.cachedInputTokens = cachedInputTokens
     if (reasoningTokens !== undefined) usage.reasoningTokens = reasoningTokens
+    if (this.unreportedSteps > 0) usage.unreportedSteps = this.unreportedSteps
     return Object.freeze(usage)
   }
 }
@@ -41,7 +44,7 @@ export function sumUsage(a: Usage, b: Usage): Usage {
   const total: { -readonly [K in keyof Usage]: Usage[K] } = {
     steps: a.steps + b.steps, toolCalls: a.toolCalls + b.toolCalls, durationMs: a.durationMs + b.durationMs,
   }
-  for (const key of ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens'] as const) {
+  for (const key of ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens', 'unreportedSteps'] as const) {
     const figure = a[key] === undefined ? b[key] : sum(a[key], b[key])
     if (figure !== undefined) total[key] = figure
   }

@@ -88,7 +88,7 @@ describe('an agent', () => {
 
   it('says what its turn is doing, and nothing between turns', async () => {
     const { agent, release, turn } = await blocked()
-    expect(agent.progress).toEqual({ step: 1, logLength: 0, tool: 'block', usage: { steps: 1, toolCalls: 1, durationMs: expect.any(Number) } })
+    expect(agent.progress).toEqual({ step: 1, logLength: 0, tool: 'block', waitsFor: 'tools', heardAt: expect.any(Number), hasAnswered: true, usage: { steps: 1, toolCalls: 1, unreportedSteps: 1, durationMs: expect.any(Number) } })
     expect(agent.turnSignal).toBeInstanceOf(AbortSignal)
     release()
     await turn

@@ -116,13 +116,13 @@ describe('usage', () => {
     const { ctx } = await start([{ calls: [{ name: 'look' }, { name: 'look' }], usage: { input: 10, output: 5 } }, { text: 'ok', usage: { input: 20, output: 1 } }, { text: 'ok', usage: { input: 3 } }])
     const agent = ctx.agents.create()
     expect((await agent.run('Go.')).usage).toEqual({ steps: 2, toolCalls: 2, inputTokens: 30, outputTokens: 6, durationMs: expect.any(Number) })
-    expect((await agent.run('Go.')).usage).toEqual({ steps: 1, toolCalls: 0, inputTokens: 3, durationMs: expect.any(Number) })
+    expect((await agent.run('Go.')).usage).toEqual({ steps: 1, toolCalls: 0, inputTokens: 3, unreportedSteps: 1, durationMs: expect.any(Number) })
   })
 
-  it('leaves a figure absent that nobody reported, and counts a reported zero', async () => {
+  it('leaves a figure absent that nobody reported, says of how many requests, and counts a reported zero', async () => {
     const { ctx } = await start(['silent', { text: 'zero', usage: { input: 0, output: 0 } }])
     const agent = ctx.agents.create()
-    expect((await agent.run('Go.')).usage).toEqual({ steps: 1, toolCalls: 0, durationMs: expect.any(Number) })
+    expect((await agent.run('Go.')).usage).toEqual({ steps: 1, toolCalls: 0, unreportedSteps: 1, durationMs: expect.any(Number) })
     expect((await agent.run('Go.')).usage).toMatchObject({ inputTokens: 0, outputTokens: 0 })
   })
 

@@ -65,7 +65,7 @@ describe('inject(), while a turn runs,', () => {
   })
 
   it('is told after a turn that failed', async () => {
-    const { ctx } = await start([{ error: new Error('overloaded') }, 'better now'])
+    const { ctx } = await start([{ error: new Error('broken') }, 'better now'])
     const agent = ctx.agents.create()
     const off = agent.on(event => { if (event.type === 'step-start') { off(); agent.inject(new Note('It rains.')) } })
     expect((await agent.run('Go.')).stopReason).toBe('error')

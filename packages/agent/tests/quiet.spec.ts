@@ -121,7 +121,7 @@ describe('runToQuiet()', () => {
   })
 
   it('ends with a turn that is not completed; what still runs is the caller\'s to end', async () => {
-    const { ctx } = await start(['begun', { error: new Error('overloaded') }])
+    const { ctx } = await start(['begun', { error: new Error('broken') }])
     const agent = ctx.agents.create()
     const release = agent.hold()
     const run = agent.runToQuiet('Go.')

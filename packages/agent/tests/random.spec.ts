@@ -34,7 +34,7 @@ function randomParts(random: Random): ModelStreamPart[] {
     () => ({ type: 'tool-call', toolCallId: `c${random.below(1e6)}`, toolName: random.pick(names), input: random.pick(['{}', '[', '{"a": 1}']), ...(random.chance(0.3) ? { providerExecuted: true } : {}) }),
     () => ({ type: 'file', mediaType: 'image/png', data: 'aGk=' }),
     () => ({ type: 'raw', rawValue: 1 }),
-    () => random.chance(0.1) ? { type: 'error', error: 'overloaded' } : { type: 'raw', rawValue: 2 },
+    () => random.chance(0.1) ? { type: 'error', error: 'broken' } : { type: 'raw', rawValue: 2 },
   ]
   const parts = Array.from({ length: random.below(12) }, () => random.pick(make)())
   return random.chance(0.9) ? [...parts, finish(random.pick(['stop', 'stop', 'tool-calls', 'length']))] : parts
@@ -45,7 +45,10 @@ function isAnswer({ text = '', calls = [], finish: reason = 'stop', error, break
   return text.trim() !== '' && calls.length === 0 && (reason === 'stop' || reason === 'tool-calls') && error === undefined && breaks === undefined
 }
 
-/** One agent, a few turns, each cut short or not. */
+/** How a turn ends that was cut before its model was done. */
+const wrappedUp = ['max-steps', 'loop', 'timeout']
+
+/** One agent, a few turns, each cut short or aborted or not. */
 async function expectContract(seed: number): Promise<void> {
   const random = new Random(seed)
   let reply: FakeReply = {}
@@ -56,11 +59,17 @@ async function expectContract(seed: number): Promise<void> {
   const agent = ctx.agents.create({ maxSteps: 1 + random.below(6) })
   let events = 0
   let abortAt = 0
-  agent.on(() => { if (++events === abortAt) agent.abort() })
+  let cutAt = 0
+  agent.on(() => {
+    events++
+    if (events === cutAt) agent.wrapUp({ stopReason: 'timeout', diagnostic: 'time is up' })
+    if (events === abortAt) agent.abort()
+  })
 
   for (let turn = 0; turn < 3; turn++) {
     events = 0
     abortAt = random.chance(0.3) ? 1 + random.below(20) : 0
+    cutAt = random.chance(0.3) ? 1 + random.below(20) : 0
     const [requestsBefore, entriesBefore] = [model.requests.length, agent.session.length]
     const result = await agent.run(`Turn ${turn}.`)
     const added = messagesOf(agent.session).slice(entriesBefore)
@@ -68,11 +77,11 @@ async function expectContract(seed: number): Promise<void> {
     expectBalanced(agent.session)
     expectExtending(model.requests)
     expect(agent.state).toBe('idle')
-    expect(model.requests.length - requestsBefore).toBeLessThanOrEqual(agent.maxSteps)
+    expect(model.requests.length - requestsBefore).toBeLessThanOrEqual(agent.maxSteps + 1)
     expect(result.usage.steps).toBe(result.steps)
     expect(transcript(agent.session).slice(entriesBefore).filter(line => line.startsWith('user: You stopped')).length).toBeLessThanOrEqual(1)
 
-    if (result.stopReason !== 'aborted' && !reply.parts) expect(result.stopReason === 'completed').toBe(isAnswer(reply))
+    if (!['aborted', ...wrappedUp].includes(result.stopReason) && !reply.parts) expect(result.stopReason === 'completed').toBe(isAnswer(reply))
     const last = added.at(-1)!
     const answered = last.role === 'assistant' && last.content.some(part => part.type === 'text' && part.text.trim() !== '')
     if (result.stopReason === 'completed') {
@@ -82,7 +91,7 @@ async function expectContract(seed: number): Promise<void> {
     } else {
       expect(result.diagnostic).toMatch(/\S/)
       if (result.stopReason === 'empty-output') expect(answered).toBe(false)
-      if (result.stopReason === 'max-steps') expect(last.role).toBe('tool')
+      if (wrappedUp.includes(result.stopReason)) expect(transcript(agent.session).slice(entriesBefore).filter(line => line.startsWith('user: You have to stop here')).length).toBe(result.steps > 0 ? 1 : 0)
     }
   }
 }

@@ -19,10 +19,11 @@ export interface App {
 }
 
 /** A real app whose model `main` answers by `script`; what the test adds goes with it. */
-export async function start(script: Script = [], config: Partial<AgentService.Config> = {}): Promise<App> {
+export async function start(script: Script = [], config: Partial<AgentService.Config> = {}, tools: Partial<ToolService.Config> = {}): Promise<App> {
   const ctx = new Context()
   onTestFinished(() => ctx.fiber.dispose())
-  for (const service of [SessionService, ModelService, ToolService]) await ctx.plugin(service)
+  for (const service of [SessionService, ModelService]) await ctx.plugin(service)
+  await ctx.plugin(ToolService, tools)
   await ctx.plugin(AgentService, config)
   const model = fakeModel(typeof script === 'function' ? script : (_request, index) => script[index] ?? {})
   ctx.models.register('main', model)

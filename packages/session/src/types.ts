@@ -51,6 +51,8 @@ export interface Usage {
   readonly outputTokens?: number
   readonly cachedInputTokens?: number
   readonly reasoningTokens?: number
+  /** Of the model requests below, those whose tokens are not known: their endpoint did not say, or they were broken off. */
+  readonly unreportedSteps?: number
   /** Model requests made. */
   readonly steps: number
   /** Tool calls executed. */

@@ -6,6 +6,9 @@ import type { Task, TaskOutcome, TaskSpec } from './types.ts'
 /** First retry of a notice that could not be handed to its owner, and the longest wait between two. */
 const retryMs = { first: 100, most: 30_000 }
 
+/** Of a result that a brief notice carries itself: about as long as the pointer to it. */
+const briefBytes = 96
+
 /**
  * One task, from its start until nobody needs it any more. Its ledger is one way:
  * it settles once, its owner is told or collects it once, and both are told apart.
@@ -91,8 +94,9 @@ export class TaskRecord implements Task, Notice {
   }
 
   /** The notice, as long as its owner has not heard of the outcome otherwise. */
-  text(): string | undefined {
-    return this.delivery === 'undelivered' ? noticeText(this, this.core.limits.inlineBytes) : undefined
+  text(brief = false): string | undefined {
+    const { inlineBytes } = this.core.limits
+    return this.delivery === 'undelivered' ? noticeText(this, brief ? Math.min(briefBytes, inlineBytes) : inlineBytes) : undefined
   }
 
   delivered(): void {
