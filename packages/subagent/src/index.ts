@@ -1,13 +1,21 @@
 import { type Agent, createNotify } from '@offshoot/agent'
+import type { Usage } from '@offshoot/session'
 import { type Context, Service } from 'cordis'
 import z from 'schemastery'
+import type { AdmissionLimits } from './admission.ts'
 import { checkProvider } from './check.ts'
 import { SubagentCore } from './core.ts'
+import type { DeadlineLimits } from './deadlines.ts'
 import type { DelegationNode, SubagentProvider, SubagentResult, SubagentRun, SubagentRunInfo, SubagentStartRequest } from './types.ts'
 
+export type { AdmissionLimits } from './admission.ts'
+export { answerTool, answerToolName } from './answer-tool.ts'
 export { missingCapability } from './check.ts'
 export type { SubagentCore } from './core.ts'
+export type { DeadlineLimits } from './deadlines.ts'
 export { SubagentError, type SubagentErrorCode } from './error.ts'
+export { compileOutputSchema, type JsonSchema, type OutputSchema } from './output-schema.ts'
+export type { Misfit } from './misfit.ts'
 export type {
   DelegationNode, ProviderRun, ProviderStartRequest, SubagentAgentOptions, SubagentCapabilities, SubagentProvider, SubagentResult,
   SubagentRun, SubagentRunInfo, SubagentSeed, SubagentSeedInfo, SubagentStartRequest, ToolOrigin,
@@ -74,14 +82,19 @@ export class SubagentService extends Service {
    * Fulfils once the child exists. Before that, a failure or an abort rejects, leaves nothing behind and
    * sends no event; after that, every ending comes through `run.result`.
    *
-   * @throws {SubagentError} `NO_PROVIDER`, `INVALID_REQUEST`, `UNSUPPORTED_CAPABILITY`, `DEPTH_LIMIT` before the provider
-   * is called; `ABORTED`, `START_FAILED` after it has cleaned up.
+   * @throws {SubagentError} `NO_PROVIDER`, `INVALID_REQUEST`, `UNSUPPORTED_CAPABILITY`, `DEPTH_LIMIT`, `START_LIMIT`,
+   * `TOKEN_LIMIT`, `QUEUE_TIMEOUT` before the provider is called; `ABORTED`, `START_FAILED`, `START_TIMEOUT` after it has cleaned up.
    */
   start(name: string, request: SubagentStartRequest): Promise<SubagentRun> {
     return this.core.start(name, request)
   }
 
-  /** The live runs below `agent`, or all of them. */
+  /** What `agent` has used so far: itself, and with everything that it started, ended or not. Each token once. */
+  usage(agent: Agent): { readonly own: Usage, readonly total: Usage } {
+    return { own: agent.usage, total: this.core.usageOf(agent) }
+  }
+
+  /** The live runs below `agent` and the starts that wait for a slot, or all of them. */
   tree(agent?: Agent): DelegationNode[] {
     return this.core.tree(agent)
   }
@@ -93,11 +106,36 @@ export namespace SubagentService {
     maxDepth: number
     /** How long disposing one child may take before it counts as failed. */
     disposeGraceMs: number
+    /** What children may do at once, and in all. */
+    limits: AdmissionLimits
+    /** How long a child may take, and be silent. */
+    deadlines: DeadlineLimits
   }
 
-  export const Config: z<Partial<Config>, Config> = z.object({
+  export interface Input {
+    maxDepth?: number
+    disposeGraceMs?: number
+    limits?: Partial<AdmissionLimits>
+    deadlines?: Partial<DeadlineLimits>
+  }
+
+  export const Config: z<Input, Config> = z.object({
     maxDepth: z.natural().default(3).description('Deepest delegation there may be; 0 forbids it.'),
     disposeGraceMs: z.natural().min(1).default(10_000).description('How long disposing one child may take, in ms.'),
+    limits: z.object({
+      concurrentPerTree: z.natural().min(1).default(16).description('Children of one tree that work at once; more wait their turn.'),
+      concurrent: z.natural().min(1).default(64).description('Children of all trees that work at once; more wait their turn.'),
+      startsPerTree: z.natural().default(200).description('Children that one tree starts in its life.'),
+      tokensPerTree: z.natural().min(1).description('Tokens that one tree uses, its root included.'),
+      queueTimeoutMs: z.natural().min(1).default(600_000).description('How long a child waits for its turn to begin, in ms.'),
+    }),
+    deadlines: z.object({
+      startMs: z.natural().min(1).default(120_000).description('How long a provider may take to make a child, in ms.'),
+      firstTokenMs: z.natural().min(1).default(300_000).description('How long a model may take to say the first word of a reply, in ms.'),
+      idleMs: z.natural().min(1).default(300_000).description('How long it may then be silent, in ms.'),
+      timeoutMs: z.natural().min(1).description('How long a child may take in all, in ms.'),
+      wrapUpMs: z.natural().default(30_000).description('How long before that it is told to write down what it has, in ms.'),
+    }),
   })
 }
 

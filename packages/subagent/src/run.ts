@@ -1,13 +1,18 @@
-import type { Agent } from '@offshoot/agent'
+import type { Agent, TurnCut } from '@offshoot/agent'
 import { textOf } from '@offshoot/session'
+import { noUsage } from './account.ts'
 import { bounded } from './bounded.ts'
 import type { SubagentCore } from './core.ts'
+import type { Watched } from './deadlines.ts'
 import { SubagentError } from './error.ts'
 import { cleanDiagnostic, failureText } from './failure-text.ts'
+import { compileOutputSchema, type JsonSchema } from './output-schema.ts'
+import type { PendingStart } from './pending-start.ts'
+import { structured } from './structured.ts'
 import type { ProviderRun, SubagentResult, SubagentRun, SubagentRunInfo } from './types.ts'
 
 /** A published run: settles once whatever its provider does, and bounds its disposal. */
-export class PublishedRun implements SubagentRun {
+export class PublishedRun implements SubagentRun, Watched {
   readonly id: string
   readonly provider: string
   readonly agent?: Agent
@@ -18,26 +23,36 @@ export class PublishedRun implements SubagentRun {
   private readonly core: SubagentCore
   private readonly run: ProviderRun
   private resolve!: (result: SubagentResult) => void
-  private settled = false
-  private release: (() => void) | undefined
+  readonly timeoutMs: number | undefined
+  /** It has reached its outcome. */
+  isSettled = false
+  private readonly pending: PendingStart
+  private expired: TurnCut | undefined
+  private expiry: NodeJS.Timeout | undefined
   private gone: Promise<void> | undefined
 
-  constructor(core: SubagentCore, run: ProviderRun, info: SubagentRunInfo, parent: Agent, release: () => void) {
+  constructor(core: SubagentCore, run: ProviderRun, info: SubagentRunInfo, pending: PendingStart, timeoutMs: number | undefined) {
     this.core = core
     this.run = run
     this.info = info
-    this.parent = parent
-    this.release = release
+    this.pending = pending
+    this.parent = pending.request.parent
+    this.timeoutMs = timeoutMs
     this.id = info.runId
     this.provider = info.provider
     if (run.agent) this.agent = run.agent
     this.result = new Promise(resolve => { this.resolve = resolve })
   }
 
+  /** Milliseconds since the epoch. */
+  get startedAt(): number {
+    return this.info.startedAt
+  }
+
   /** Called once `subagent/start` was sent. */
   begin(): void {
     this.run.result.then(
-      result => { this.settle(checked(result, this.provider)) },
+      result => { this.settle(checked(result, this.provider, this.pending.request.outputSchema)) },
       (error: unknown) => { this.settle(failed('error', `the provider's result rejected: ${failureText(error)}`)) },
     )
     try {
@@ -45,6 +60,16 @@ export class PublishedRun implements SubagentRun {
     } catch (error) {
       this.settle(failed('error', `the child could not begin: ${failureText(error)}`))
     }
+  }
+
+  /** A deadline has passed: end the child, and settle without it where it does not end. */
+  expire(cut: TurnCut): void {
+    if (this.isSettled || this.expired) return
+    this.expired = cut
+    const reason = new Error(cut.diagnostic)
+    this.pending.withdraw(reason)
+    this.agent?.abort(reason, { scope: 'tree' })
+    this.expiry = setTimeout(() => { this.settle(failed('aborted', `${cut.diagnostic}; it did not stop`)) }, this.core.disposeGraceMs)
   }
 
   dispose(): Promise<void> {
@@ -72,7 +97,7 @@ export class PublishedRun implements SubagentRun {
       core.log(error)
       throw error
     } finally {
-      if (!this.settled) await this.lastChance()
+      if (!this.isSettled) await this.lastChance()
       core.live.delete(this)
     }
   }
@@ -84,21 +109,32 @@ export class PublishedRun implements SubagentRun {
   }
 
   private settle(result: SubagentResult): void {
-    if (this.settled) return
-    this.settled = true
-    this.release?.()
-    this.release = undefined
-    if (this.state === 'running') this.core.live.delete(this)
-    this.core.notify('subagent/end', this.info, result)
-    this.resolve(result)
+    if (this.isSettled) return
+    this.isSettled = true
+    clearTimeout(this.expiry)
+    const { core, pending, expired, agent } = this
+    pending.release()
+    core.deadlines.unwatch(this)
+    pending.slot.free()
+    if (this.state === 'running') core.live.delete(this)
+    const own = result.usage === noUsage ? agent?.usage ?? { ...noUsage, durationMs: Date.now() - this.startedAt } : result.usage
+    const settled: SubagentResult = {
+      ...result,
+      ...(expired && result.stopReason === 'aborted' ? expired : {}),
+      usage: own,
+      totalUsage: core.account.close(this, own),
+    }
+    core.notify('subagent/end', this.info, settled)
+    this.resolve(settled)
   }
 }
 
 /** A provider's result, held to its own contract. */
-function checked(result: SubagentResult, provider: string): SubagentResult {
-  if (!isResult(result)) {
+function checked(given: SubagentResult, provider: string, schema: JsonSchema | undefined): SubagentResult {
+  if (!isResult(given)) {
     return failed('error', `subagent provider "${provider}" settled with something that is no result`)
   }
+  const result = schema ? structured(given, compileOutputSchema(schema)) : given
   if (result.stopReason === 'completed' && isEmpty(result.output)) {
     return { ...result, stopReason: 'empty-output', diagnostic: 'the child ended without output' }
   }
@@ -116,5 +152,5 @@ function isEmpty(output: SubagentResult['output']): boolean {
 }
 
 function failed(stopReason: 'error' | 'aborted', diagnostic: string): SubagentResult {
-  return { stopReason, output: [], diagnostic: cleanDiagnostic(diagnostic), usage: { steps: 0, toolCalls: 0, durationMs: 0 } }
+  return { stopReason, output: [], diagnostic: cleanDiagnostic(diagnostic), usage: noUsage }
 }

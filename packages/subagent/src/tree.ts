@@ -1,24 +1,33 @@
 import type { Agent } from '@offshoot/agent'
-import type { PublishedRun } from './run.ts'
-import type { DelegationNode } from './types.ts'
+import type { Usage } from '@offshoot/session'
+import type { DelegationNode, SubagentRunInfo } from './types.ts'
 
-/** The live runs that `agent` started, or all of them under those that no live child started, oldest first. */
-export function delegationTree(live: Iterable<PublishedRun>, agent?: Agent): DelegationNode[] {
-  const byParent = new Map<Agent, PublishedRun[]>()
+/** A run that lives, or a start that waits for its slot. */
+export interface TreeEntry {
+  readonly parent: Agent
+  readonly info: SubagentRunInfo
+  readonly state: DelegationNode['state']
+  readonly agent?: Agent | undefined
+}
+
+/** What `agent` started and is still there, or all of it under those that no live child started, oldest first. */
+export function delegationTree(entries: Iterable<TreeEntry>, totalOf: (agent: Agent) => Usage, agent?: Agent): DelegationNode[] {
+  const byParent = new Map<Agent, TreeEntry[]>()
   const children = new Set<Agent>()
-  for (const run of live) {
-    const siblings = byParent.get(run.parent)
-    if (siblings) siblings.push(run)
-    else byParent.set(run.parent, [run])
-    if (run.agent) children.add(run.agent)
+  for (const entry of entries) {
+    const siblings = byParent.get(entry.parent)
+    if (siblings) siblings.push(entry)
+    else byParent.set(entry.parent, [entry])
+    if (entry.agent) children.add(entry.agent)
   }
   const below = (parent: Agent): DelegationNode[] => byParent.get(parent)?.map(node) ?? []
-  const node = ({ info, state, agent: child }: PublishedRun): DelegationNode => {
+  const node = ({ info, state, agent: child }: TreeEntry): DelegationNode => {
     const progress = child?.progress
     return {
       ...info,
       state,
-      ...(progress ? { step: progress.step, usage: progress.usage } : {}),
+      ...(child ? { usage: child.usage, totalUsage: totalOf(child) } : {}),
+      ...(progress ? { step: progress.step, waitsFor: progress.waitsFor } : {}),
       ...(progress?.tool === undefined ? {} : { currentTool: progress.tool }),
       children: child ? below(child) : [],
     }

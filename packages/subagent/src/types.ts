@@ -1,6 +1,7 @@
-import type { Agent, StopReason } from '@offshoot/agent'
+import type { Agent, StopReason, StructuredAnswer, TurnWait } from '@offshoot/agent'
 import type { ContentBlock, Prompt, Usage } from '@offshoot/session'
 import type { ToolFilter } from '@offshoot/tools'
+import type { JsonSchema } from './output-schema.ts'
 
 /** What a provider enforces. A request that asks for more is refused before the provider sees it. */
 export interface SubagentCapabilities {
@@ -76,6 +77,10 @@ export interface SubagentStartRequest {
   readonly maxDepth?: number | undefined
   /** Absolute; default: the parent's. */
   readonly cwd?: string | undefined
+  /** What the child's answer has to fit: a JSON Schema of an object, without references outside itself. Needs `capabilities.outputSchema`. */
+  readonly outputSchema?: JsonSchema | undefined
+  /** How long the child may take, in milliseconds, from when it exists; only stricter than the service's own. */
+  readonly timeoutMs?: number | undefined
 }
 
 /** Where a start came from. */
@@ -126,9 +131,14 @@ export interface SubagentResult {
   readonly stopReason: StopReason
   /** Non-empty when `completed`; partial or empty otherwise. */
   readonly output: readonly ContentBlock[]
+  /** There exactly when a child that had an `outputSchema` completed: what it handed over, frozen. Its JSON is the output then. */
+  readonly structured?: StructuredAnswer
   /** For people and logs: scrubbed, at most 4 KB, never the child's words. */
   readonly diagnostic?: string
+  /** What the child used itself. */
   readonly usage: Usage
+  /** What it used with everything that ran below it; the service adds it. Absent in what a provider hands over. */
+  readonly totalUsage?: Usage
   /** The model that really ran. */
   readonly model?: string
 }
@@ -151,12 +161,17 @@ export interface SubagentRunInfo {
 
 /** A live run, with those it started below it. */
 export interface DelegationNode extends SubagentRunInfo {
-  /** `settling`: being disposed. */
-  readonly state: 'running' | 'settling'
+  /** `queued`: admitted, waiting for a slot, with no child yet; `settling`: being disposed. */
+  readonly state: 'queued' | 'running' | 'settling'
+  /** What its turn waits for; absent where it has none, or does not say. */
+  readonly waitsFor?: TurnWait
   /** Its latest model request; absent where the child does not say. */
   readonly step?: number
   /** The tool it is running. */
   readonly currentTool?: string
+  /** What it has used itself so far. */
   readonly usage?: Usage
+  /** With everything below it. */
+  readonly totalUsage?: Usage
   readonly children: readonly DelegationNode[]
 }

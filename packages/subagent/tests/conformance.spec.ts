@@ -120,6 +120,31 @@ const cases: [string, ReturnType<typeof broken>, string][] = [
     'a tool filter that the provider accepts hides the tool, and refuses its execution',
   ],
   [
+    'accepts an output schema and drops it',
+    broken(asSent, request => ({ ...request, outputSchema: undefined })),
+    'what a child hands over completes it, as it is and frozen, where it fits the schema',
+  ],
+  [
+    'hands on as text alone what its child handed over',
+    broken(mapResult(({ structured: _structured, ...result }) => result)),
+    'what a child hands over completes it, as it is and frozen, where it fits the schema',
+  ],
+  [
+    'calls it a success when nothing was handed over',
+    broken(mapResult(result => result.stopReason === 'invalid-output' ? { ...result, stopReason: 'completed' } : result)),
+    'a child with a schema that only writes text ends with invalid-output, never completed',
+  ],
+  [
+    'hands on what does not fit the schema',
+    broken(mapResult(result => result.stopReason === 'invalid-output' ? { ...result, stopReason: 'completed', structured: { fit: 'perhaps' } } : result)),
+    'what does not fit the schema ends with invalid-output that says where, never completed',
+  ],
+  [
+    'lets the tool filter hide what its child hands over with',
+    broken(asSent, request => request.toolFilter ? { ...request, outputSchema: undefined } : request),
+    'a tool filter does not keep a child from handing over',
+  ],
+  [
     'leaves a listener on the caller\'s signal',
     broken((run, { callerSignal }) => {
       callerSignal.addEventListener('abort', () => {})

@@ -29,6 +29,7 @@ class FunctionChildren implements ChildControl {
       case 'fail': return { ...ended('error', behaviour.text), diagnostic: behaviour.message }
       case 'truncated': return ended('max-tokens', behaviour.text)
       case 'refusal': return ended('refusal')
+      case 'structured': return ended('completed', JSON.stringify(behaviour.value))
       case 'hang':
         this.hanging++
         for (const resolve of this.onHang.splice(0)) resolve()

@@ -1,11 +1,11 @@
 import type { AgentCore } from '@offshoot/agent'
 import type { Context } from 'cordis'
-import type { ProviderRun, ProviderStartRequest, SubagentProvider, SubagentResult } from '../src/index.ts'
+import { answerTool, type ProviderRun, type ProviderStartRequest, type SubagentProvider, type SubagentResult } from '../src/index.ts'
 
 /** As little as a provider can be and still keep every promise. Tests break one part of it at a time. */
 export class SmallProvider implements SubagentProvider {
   readonly name: string = 'small'
-  readonly capabilities = { outputSchema: false, depthLimit: true, toolFilter: true, persona: true }
+  readonly capabilities = { outputSchema: true, depthLimit: true, toolFilter: true, persona: true }
   readonly inheritsParentContext: boolean = false
   protected readonly agents: AgentCore
 
@@ -14,8 +14,8 @@ export class SmallProvider implements SubagentProvider {
   }
 
   async start(request: ProviderStartRequest): Promise<ProviderRun> {
-    const { parent, persona, toolFilter, agentOptions, prompt, signal } = request
-    const agent = this.agents.create({ parent, persona, toolFilter, model: agentOptions?.model })
+    const { parent, persona, toolFilter, outputSchema, agentOptions, prompt, signal } = request
+    const agent = this.agents.create({ parent, persona, toolFilter, model: agentOptions?.model, answer: outputSchema && answerTool(outputSchema) })
     let begun: Promise<SubagentResult> | undefined
     let resolve!: (result: SubagentResult | Promise<SubagentResult>) => void
     const result = new Promise<SubagentResult>(done => { resolve = done })

@@ -29,6 +29,7 @@ describe('a start is refused, before the provider is called and with no event,',
     ['a depth below 0', { maxDepth: -1 }, /maxDepth must be a whole number from 0, not -1/],
     ['half a depth', { maxDepth: 1.5 }, /maxDepth/],
     ['a depth that is no number', { maxDepth: Number.NaN }, /maxDepth/],
+    ['a schema of no object', { outputSchema: { type: 'array' } }, /outputSchema must describe an object/],
     ['a relative working directory', { cwd: 'src' }, /cwd must be an absolute path, not "src"/],
     ['a step limit of 0', { agentOptions: { maxSteps: 0 } }, /agentOptions\.maxSteps must be a whole number from 1, not 0/],
     ['an output limit of 0', { agentOptions: { maxOutputTokens: 0 } }, /agentOptions\.maxOutputTokens/],
@@ -53,13 +54,14 @@ describe('a start is refused, before the provider is called and with no event,',
     ['persona', { persona: 'You are terse.' }, 'persona'],
     ['toolFilter', { toolFilter: { allow: [] } }, 'toolFilter'],
     ['maxDepth', { maxDepth: 2 }, 'depthLimit'],
+    ['outputSchema', { outputSchema: { type: 'object' } }, 'outputSchema'],
   ])('for a %s that the provider cannot honour', async (field, overrides, capability) => {
     const { ctx, start, events } = await startApp()
     const called = vi.fn(() => idleRun())
     ctx.subagents.registerProvider(provider('plain', called, unable))
     ctx.subagents.registerProvider(provider('other', called, { ...able, [capability]: false }))
     await expect(start('plain', overrides)).rejects.toEqual(refusal('UNSUPPORTED_CAPABILITY', `subagent provider "plain" does not support ${field} (capability ${capability}; it has: none); leave ${field} out or use another provider`))
-    await expect(start('other', overrides)).rejects.toEqual(refusal('UNSUPPORTED_CAPABILITY', /it has: \w+, \w+\)/))
+    await expect(start('other', overrides)).rejects.toEqual(refusal('UNSUPPORTED_CAPABILITY', /it has: \w+, \w+, \w+\)/))
     expect(called).not.toHaveBeenCalled()
     expect(events).toEqual(['added plain', 'added other'])
   })

@@ -5,11 +5,16 @@ import SessionService from '@offshoot/session'
 import ToolService from '@offshoot/tools'
 import { Context } from 'cordis'
 import { onTestFinished } from 'vitest'
-import SubagentService, { type ProviderRun, type ProviderStartRequest, type SubagentCapabilities, type SubagentProvider, type SubagentStartRequest } from '../src/index.ts'
+import SubagentService, { type ProviderRun, type ProviderStartRequest, type SubagentCapabilities, type SubagentProvider, type SubagentResult, type SubagentStartRequest } from '../src/index.ts'
 
 export { gate } from '../../../tests/gate.ts'
 
 export { ended } from './small-provider.ts'
+
+/** `result`, as the service hands it on: with its account. */
+export function settled(result: SubagentResult): SubagentResult {
+  return { ...result, totalUsage: result.usage }
+}
 
 export interface App {
   readonly ctx: Context
@@ -26,7 +31,7 @@ export interface App {
 const neverAborts = new AbortController().signal
 
 /** A real app without providers, whose model says `ok` unless told otherwise. */
-export async function startApp(config: Partial<SubagentService.Config> = {}, reply: Parameters<typeof fakeModel>[0] = () => 'ok'): Promise<App> {
+export async function startApp(config: SubagentService.Input = {}, reply: Parameters<typeof fakeModel>[0] = () => 'ok'): Promise<App> {
   const ctx = new Context()
   onTestFinished(() => ctx.fiber.dispose())
   for (const service of [SessionService, ModelService, ToolService]) await ctx.plugin(service)
@@ -48,7 +53,7 @@ export async function startApp(config: Partial<SubagentService.Config> = {}, rep
   }
 }
 
-export const able: SubagentCapabilities = { outputSchema: false, depthLimit: true, toolFilter: true, persona: true }
+export const able: SubagentCapabilities = { outputSchema: true, depthLimit: true, toolFilter: true, persona: true }
 export const unable: SubagentCapabilities = { outputSchema: false, depthLimit: false, toolFilter: false, persona: false }
 
 /** A provider that does what `start` does. */

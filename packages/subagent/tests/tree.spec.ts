@@ -38,10 +38,11 @@ describe('tree()', () => {
 
     const node = { startedAt: expect.any(Number), state: 'running' }
     const below = [{ ...node, runId: grandchild.id, provider: 'remote', label: 'grandchild', parentSessionId: child.agent!.session.id, depth: 2, children: [] }]
+    const usage = { steps: 1, toolCalls: 1, inputTokens: 7, outputTokens: 3, durationMs: expect.any(Number) }
     const children = [
       {
         ...node, runId: child.id, provider: 'small', label: 'child', tool: { name: 'research', callId: 'c1' }, parentSessionId: parent.session.id, sessionId: child.agent!.session.id, depth: 1,
-        step: 1, currentTool: 'wait', usage: { steps: 1, toolCalls: 1, inputTokens: 7, outputTokens: 3, durationMs: expect.any(Number) }, children: below,
+        step: 1, waitsFor: 'tools', currentTool: 'wait', usage, totalUsage: usage, children: below,
       },
       { ...node, runId: sibling.id, provider: 'remote', parentSessionId: parent.session.id, depth: 1, children: [] },
     ]
@@ -131,7 +132,8 @@ describe('when the app goes', () => {
 })
 
 it('a thousand children at once keep their answers apart, tell of themselves once each, and leave nothing', async () => {
-  const { ctx, events, model, parent, start } = await smallApp({}, request => `I am ${labelOf(request)}`)
+  const limits = { concurrentPerTree: 1000, concurrent: 1000, startsPerTree: 1000 }
+  const { ctx, events, model, parent, start } = await smallApp({ limits }, request => `I am ${labelOf(request)}`)
   const { signal } = new AbortController()
   // The small provider's children are all called "main", so that what tells them apart is the prompt.
   const prompts = Array.from({ length: 1000 }, (_, i) => `child ${i}`)

@@ -51,6 +51,6 @@ it('result and dispose are all that a child must have', () => {
 })
 
 it('the config takes every key or none, and the plugin sees defaults', () => {
-  expectTypeOf<Parameters<typeof SubagentService.Config>[0]>().toEqualTypeOf<Partial<SubagentService.Config> | null | undefined>()
+  expectTypeOf<Parameters<typeof SubagentService.Config>[0]>().toEqualTypeOf<SubagentService.Input | null | undefined>()
   expectTypeOf<ReturnType<typeof SubagentService.Config>>().toEqualTypeOf<SubagentService.Config>()
 })

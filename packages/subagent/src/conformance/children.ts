@@ -1,6 +1,7 @@
 import { textOf } from '@offshoot/session'
 import type { LanguageModel, ModelRequest } from '@offshoot/model'
 import { type FakeModel, type FakeReply, fakeModel } from '@offshoot/model/testing'
+import { answerToolName } from '../answer-tool.ts'
 
 /** What the suite wants the next children to do. */
 export type ChildBehaviour =
@@ -18,6 +19,8 @@ export type ChildBehaviour =
   /** Write `text`, and be cut by the output token limit. */
   | { readonly kind: 'truncated', readonly text: string }
   | { readonly kind: 'refusal' }
+  /** Hand over `value` as its structured output, whether it fits or not. Asked only of children that have a schema. */
+  | { readonly kind: 'structured', readonly value: Readonly<Record<string, unknown>> }
 
 /** How the suite makes children behave. Children in this process run on the suite's own model and need none. */
 export interface ChildControl {
@@ -73,6 +76,10 @@ export class ModelControl implements ChildControl {
         return { text: behaviour.text, finish: 'length' }
       case 'refusal':
         return { finish: 'content-filter' }
+      case 'structured':
+        return request.tools?.some(({ name }) => name === answerToolName)
+          ? { calls: [{ name: answerToolName, args: behaviour.value }] }
+          : { text: 'There is nothing to hand it over with.' }
     }
   }
 }

@@ -5,6 +5,7 @@ import { SubagentError } from '../error.ts'
 import type { SubagentStartRequest } from '../types.ts'
 import type { ConformanceApp } from './app.ts'
 import type { ProviderPromise } from './promises.ts'
+import { verdict } from './structured.ts'
 
 /** Capabilities, depth and lineage: design promises 6 and 10. */
 export const limits: ProviderPromise[] = [
@@ -16,8 +17,10 @@ export const limits: ProviderPromise[] = [
         [capabilities.persona, { persona: 'You are terse.' }],
         [capabilities.toolFilter, { toolFilter: { allow: [] } }],
         [capabilities.depthLimit, { maxDepth: 2 }],
+        [capabilities.outputSchema, { outputSchema: verdict }],
       ]
       for (const [able, overrides] of wanted) {
+        await app.children.behave(overrides.outputSchema ? { kind: 'structured', value: { fit: true } } : { kind: 'echo' })
         if (able) assert.equal((await app.runToEnd(overrides)).stopReason, 'completed')
         else await assert.rejects(app.start(overrides), { code: 'UNSUPPORTED_CAPABILITY' })
       }
