@@ -3,12 +3,12 @@ import type { SessionCore } from '@offshoot/session'
 import type { ProviderRun, ProviderStartRequest, SubagentProvider, SubagentSeed } from '@offshoot/subagent'
 import { startInProcess } from '@offshoot/subagent-in-process'
 import { movedParts, type SeedKind, seedPoint } from './seed.ts'
-import { rolePin, stepsWording } from './wording.ts'
+import { rolePin, stepsWording, structuredPin } from './wording.ts'
 
 /** Children that know the conversation so far: their requests begin as their parent's do, to the byte, so caches of it fit. */
 export class ForkProvider implements SubagentProvider {
   readonly name: string
-  readonly capabilities = { outputSchema: false, depthLimit: true, toolFilter: true, persona: true } as const
+  readonly capabilities = { outputSchema: true, depthLimit: true, toolFilter: true, persona: true } as const
   readonly inheritsParentContext = true
   readonly toolWording?: NonNullable<SubagentProvider['toolWording']>
   private readonly seed: SeedKind
@@ -32,7 +32,7 @@ export class ForkProvider implements SubagentProvider {
       persona: request.persona ?? parent.persona,
       toolFilter: request.toolFilter ?? parent.toolFilter,
       tools: parent.ownTools,
-      prompt: pinned(request.prompt),
+      prompt: pinned(request),
     })
     const seed: SubagentSeed = { turns, steps, moved: movedParts(run.agent, parent, request) }
     return Object.assign(run, { seed })
@@ -40,7 +40,8 @@ export class ForkProvider implements SubagentProvider {
 }
 
 /** The child's first user message: whose turn it is now, then the task. */
-function pinned(prompt: ProviderStartRequest['prompt']): ProviderStartRequest['prompt'] {
-  if (typeof prompt === 'string') return `${rolePin}\n\n${prompt}`
-  return [{ type: 'text', text: `${rolePin}\n\n` }, ...prompt]
+function pinned({ prompt, outputSchema }: ProviderStartRequest): ProviderStartRequest['prompt'] {
+  const pin = outputSchema ? structuredPin : rolePin
+  if (typeof prompt === 'string') return `${pin}\n\n${prompt}`
+  return [{ type: 'text', text: `${pin}\n\n` }, ...prompt]
 }

@@ -30,8 +30,8 @@ function isUnanswered(entry: Entry | undefined): boolean {
 export function movedParts(child: Agent, parent: Agent, { toolFilter }: ProviderStartRequest): SubagentSeed['moved'] {
   const moved: SubagentSeed['moved'][number][] = []
   if (child.system.content !== parent.system.content) moved.push('system')
-  // Without one, the child has the parent's filter and own tools.
-  if (toolFilter && !sameTools(child, parent)) moved.push('tools')
+  // Without a filter of its own, the child has the parent's filter and own tools.
+  if ((toolFilter || child.answer !== parent.answer) && !sameTools(child, parent)) moved.push('tools')
   if (child.modelName !== parent.modelName) moved.push('model')
   return moved
 }

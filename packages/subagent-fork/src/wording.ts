@@ -1,4 +1,4 @@
-import type { SubagentProvider } from '@offshoot/subagent'
+import { answerToolName, type SubagentProvider } from '@offshoot/subagent'
 
 /** What a tool says over a provider that seeds steps: the standard text would deny what the child sees. */
 export const stepsWording: NonNullable<SubagentProvider['toolWording']> = {
@@ -11,3 +11,6 @@ export const stepsWording: NonNullable<SubagentProvider['toolWording']> = {
  * delegate, a model has to be told that it is not any more.
  */
 export const rolePin = 'You are now a subagent: a child agent with a task of its own, for which any conversation above is inherited background, while the agent that led it waits for you or goes on without you. Do only the task below, yourself and completely, and end with a plain-text answer, which is all that is handed back.'
+
+/** The same, for a child whose answer is a call of its tool for that. */
+export const structuredPin = rolePin.replace('end with a plain-text answer, which', `end with a call of ${answerToolName}, which`)

@@ -1,5 +1,5 @@
 import type { Agent, AgentCore, AgentOptions } from '@offshoot/agent'
-import type { ProviderRun, ProviderStartRequest, SubagentResult } from '@offshoot/subagent'
+import { answerTool, type ProviderRun, type ProviderStartRequest, type SubagentResult } from '@offshoot/subagent'
 
 /** What one provider's children have that the request does not say, or in place of what it says. */
 export interface InProcessOptions extends Pick<AgentOptions, 'session' | 'persona' | 'toolFilter' | 'tools'> {
@@ -20,11 +20,12 @@ export interface InProcessRun extends ProviderRun {
  * @throws what `ctx.agents.create()` throws; nothing is left behind then.
  */
 export function startInProcess(agents: AgentCore, request: ProviderStartRequest, own: InProcessOptions = {}): InProcessRun {
-  const { parent, label, agentOptions, cwd } = request
+  const { parent, label, agentOptions, cwd, outputSchema } = request
   const agent = agents.create({
     parent, cwd,
     session: own.session,
     tools: own.tools,
+    answer: outputSchema && answerTool(outputSchema),
     persona: own.persona ?? request.persona,
     toolFilter: own.toolFilter ?? request.toolFilter,
     label: label ?? request.runId,

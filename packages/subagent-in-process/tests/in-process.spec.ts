@@ -1,8 +1,8 @@
 import AgentService, { type Agent } from '@offshoot/agent'
 import ModelService from '@offshoot/model'
-import { type FakeModel, fakeModel } from '@offshoot/model/testing'
+import { type FakeModel, type FakeReply, fakeModel } from '@offshoot/model/testing'
 import SessionService from '@offshoot/session'
-import SubagentService, { type ProviderStartRequest } from '@offshoot/subagent'
+import SubagentService, { type ProviderStartRequest, type SubagentResult } from '@offshoot/subagent'
 import ToolService from '@offshoot/tools'
 import { Context } from 'cordis'
 import { getEventListeners } from 'node:events'
@@ -143,6 +143,64 @@ describe('a child at work', () => {
     const result = await run.result
     await run.dispose()
     expect(await run.result).toBe(result)
+  })
+})
+
+describe('a child with an output schema', () => {
+  const outputSchema = {
+    type: 'object',
+    properties: { findings: { type: 'array', items: { type: 'object', properties: { line: { type: 'integer' } }, required: ['line'] } } },
+    required: ['findings'],
+  }
+  const handOver = (args: object): FakeReply => ({ calls: [{ name: 'structured_output', args }] })
+  const good = handOver({ findings: [{ line: 7 }] })
+
+  async function resultOf(replies: (FakeReply | string)[], overrides: Partial<ProviderStartRequest> = {}): Promise<{ result: SubagentResult, app: App }> {
+    const app = await startApp((_request, index) => replies[index] ?? 'never')
+    const run = startInProcess(app.ctx.agents.core, app.request({ outputSchema, ...overrides }))
+    run.begin!()
+    const result = await run.result
+    await run.dispose()
+    expect(app.ctx.agents.list()).toEqual([app.parent])
+    return { result, app }
+  }
+
+  it('is told by its tool alone: its prompt is unchanged, and the tool\'s parameters are the schema', async () => {
+    const { app: { model } } = await resultOf([good])
+    expect(model.requests[0]!.prompt[1]).toEqual({ role: 'user', content: [{ type: 'text', text: 'Say hello.' }] })
+    expect(model.requests[0]!.tools).toMatchObject([{ name: 'structured_output', description: expect.stringContaining('end with this call') as unknown, inputSchema: outputSchema }])
+  })
+
+  it('completes with what it hands over, at once or after one repair', async () => {
+    for (const replies of [[good], [handOver({ findings: [{}] }), good], ['Seven.', good]]) {
+      const { result } = await resultOf(replies)
+      expect(result).toMatchObject({ stopReason: 'completed', structured: { findings: [{ line: 7 }] }, output: [{ type: 'text', text: '{"findings":[{"line":7}]}' }] })
+      expect(Object.isFrozen(result.structured)).toBe(true)
+    }
+  })
+
+  it('is told which parts do not fit', async () => {
+    const { app: { model } } = await resultOf([handOver({ findings: [{ line: 7 }, { line: 'eight' }, {}] }), good])
+    expect(model.requests[1]!.prompt.at(-1)).toMatchObject({ role: 'tool', content: [{ output: {
+      type: 'error-text', value: 'Error: invalid arguments for "structured_output": findings.1.line: type "string" is invalid, expected "integer"; findings.2.line: is missing',
+    } }] })
+  })
+
+  it.each<[string, (FakeReply | string)[], string]>([
+    ['that never called it', ['Seven.', 'Seven!'], 'structured_output was never called'],
+    ['whose calls did not fit: which parts, and nothing that it wrote', [handOver({}), handOver({ findings: [{ line: 'eight' }, { nine: 9 }] })], 'structured_output was called with what does not fit: findings.0.line (type); findings.1.line (required)'],
+  ])('ends with invalid-output that says why, for one %s', async (_what, replies, diagnostic) => {
+    expect((await resultOf(replies)).result).toMatchObject({ stopReason: 'invalid-output', diagnostic })
+  })
+
+  it('hands over although its filter hides every tool', async () => {
+    expect((await resultOf([good], { toolFilter: { allow: [] } })).result.stopReason).toBe('completed')
+  })
+
+  it('that is cut by its step limit ends with that, never completed', async () => {
+    const { result } = await resultOf([handOver({}), good], { agentOptions: { maxSteps: 1 } })
+    expect(result.stopReason).toBe('max-steps')
+    expect(result).not.toHaveProperty('structured')
   })
 })
 

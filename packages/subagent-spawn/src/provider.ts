@@ -5,7 +5,7 @@ import { startInProcess } from '@offshoot/subagent-in-process'
 /** Children that start fresh: the parent's model and working directory unless told otherwise, and no history. */
 export class SpawnProvider implements SubagentProvider {
   readonly name: string
-  readonly capabilities = { outputSchema: false, depthLimit: true, toolFilter: true, persona: true } as const
+  readonly capabilities = { outputSchema: true, depthLimit: true, toolFilter: true, persona: true } as const
   readonly inheritsParentContext = false
   private readonly agents: AgentCore
 

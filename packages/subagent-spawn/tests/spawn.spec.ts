@@ -90,7 +90,7 @@ it('its provider can do all there is yet, and says that children start without t
   const ctx = await bareApp()
   await ctx.plugin(spawn)
   expect(ctx.subagents.getProvider('spawn')).toMatchObject({
-    name: 'spawn', inheritsParentContext: false, capabilities: { outputSchema: false, depthLimit: true, toolFilter: true, persona: true },
+    name: 'spawn', inheritsParentContext: false, capabilities: { outputSchema: true, depthLimit: true, toolFilter: true, persona: true },
   })
 })
 
