@@ -2,10 +2,17 @@ import type { Agent } from '@offshoot/agent'
 import { textOf } from '@offshoot/session'
 import type { SubagentCore, SubagentRun, SubagentStartRequest } from '@offshoot/subagent'
 import type { Task, TaskCore, TaskOutcome } from '@offshoot/tasks'
-import { failureSentence, wasAborted } from './render.ts'
+import { failureText, type PartialOutput, wasAborted } from './render.ts'
 
 /** What a background start needs: everything but the signal, which is the task's own. */
 export type BackgroundRequest = Omit<SubagentStartRequest, 'signal' | 'tool'> & { readonly tool: { readonly name: string, readonly callId: string } }
+
+/** What of a child's output is the task's. */
+export interface Reading {
+  readonly partialOutput: PartialOutput
+  /** `text`, as much of it as the owner's model may read. */
+  readonly capped: (text: string) => string
+}
 
 /**
  * Run a child as a task of the calling agent. The task is there before the provider is asked; it settles
@@ -13,7 +20,7 @@ export type BackgroundRequest = Omit<SubagentStartRequest, 'signal' | 'tool'> & 
  *
  * @throws {TaskError} `OWNER_LIMIT`, with no child started.
  */
-export function startInBackground(tasks: TaskCore, subagents: SubagentCore, provider: string, request: BackgroundRequest): Task {
+export function startInBackground(tasks: TaskCore, subagents: SubagentCore, provider: string, request: BackgroundRequest, reading: Reading): Task {
   let child: Agent | undefined
   return tasks.start({
     kind: 'subagent',
@@ -28,12 +35,12 @@ export function startInBackground(tasks: TaskCore, subagents: SubagentCore, prov
         return wasAborted(error) ? { status: 'killed' } : { status: 'failed', error: messageOf(error) }
       }
       child = run.agent
-      return outcomeOf(run)
+      return outcomeOf(run, reading)
     },
   })
 }
 
-async function outcomeOf(run: SubagentRun): Promise<TaskOutcome> {
+async function outcomeOf(run: SubagentRun, { partialOutput, capped }: Reading): Promise<TaskOutcome> {
   const result = await run.result
   try {
     await run.dispose()
@@ -41,8 +48,8 @@ async function outcomeOf(run: SubagentRun): Promise<TaskOutcome> {
     // A child that was cancelled and did not stop was not killed. Any other outcome stands: the failure is in the log.
     if (result.stopReason === 'aborted') return { status: 'failed', error: messageOf(error) }
   }
-  if (result.stopReason === 'completed') return { status: 'completed', output: textOf(result.output) }
-  return result.stopReason === 'aborted' ? { status: 'killed' } : { status: 'failed', error: failureSentence(result) }
+  if (result.stopReason === 'completed') return { status: 'completed', output: capped(textOf(result.output)) }
+  return result.stopReason === 'aborted' ? { status: 'killed' } : { status: 'failed', error: capped(failureText(result, partialOutput)) }
 }
 
 function messageOf(error: unknown): string {

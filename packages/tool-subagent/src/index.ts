@@ -1,9 +1,10 @@
 import { reportProblem, suggest } from '@offshoot/problems'
-import { missingCapability } from '@offshoot/subagent'
-import { checkFilter } from '@offshoot/tools'
+import { compileOutputSchema, type JsonSchema, missingCapability } from '@offshoot/subagent'
+import { checkFilter, minOutputBytes } from '@offshoot/tools'
 import type { TaskCore } from '@offshoot/tasks'
 import type { Context } from 'cordis'
 import z from 'schemastery'
+import type { PartialOutput } from './render.ts'
 import { delegationTool } from './tool.ts'
 
 export const name = 'tool-subagent'
@@ -23,8 +24,16 @@ export interface Config {
   toolFilter?: { allow?: string[], deny?: string[] }
   /** Absolute depth that the children may not exceed. Needs the provider's `depthLimit` capability. */
   maxDepth?: number
+  /** What every child's answer has to fit; the caller's model reads its JSON. Needs the provider's `outputSchema` capability. */
+  outputSchema?: JsonSchema
+  /** How long a child may take, in milliseconds; only stricter than the app's own. */
+  timeoutMs?: number
   /** Whether sibling calls may overlap. */
   concurrency: 'exclusive' | 'parallel'
+  /** Whether an error also says what the child had written by then. */
+  partialOutput: PartialOutput
+  /** How much of a child's answer the caller's model reads, in the background too. Default: as of any tool. */
+  maxOutputBytes?: number
 }
 
 /** `FiberState.UNLOADING`: Cordis declares the enum so that it cannot be imported. */
@@ -48,12 +57,18 @@ export const Config: z<Partial<Config>, Config> = z.object({
     deny: z.array(z.string()).default(absent),
   }).default(absent).description('Which global tools the children see.'),
   maxDepth: z.natural().description('Absolute depth that the children may not exceed.'),
+  // A JSON Schema is checked as one; schemastery would fill in what it does not name.
+  outputSchema: z.any().description('JSON Schema of an object that the children\'s answers have to fit.'),
+  timeoutMs: z.natural().min(1).description('How long a child may take, in ms.'),
   concurrency: z.union(['exclusive', 'parallel'] as const).default('exclusive').description('Whether sibling calls may overlap.'),
+  partialOutput: z.union(['none', 'append'] as const).default('none').description('Whether an error also says what the child had written.'),
+  maxOutputBytes: z.natural().min(minOutputBytes).description('How much of an answer the caller\'s model reads, in bytes.'),
 })
 
 export function apply(ctx: Context, config: Config): void {
-  const { provider: providerName, toolName, toolFilter } = config
+  const { provider: providerName, toolName, toolFilter, outputSchema } = config
   if (toolFilter) checkFilter(toolFilter)
+  if (outputSchema !== undefined) compileOutputSchema(outputSchema)
   ctx.tools.reserve(toolName, ctx)
 
   const subagents = ctx.subagents.core
@@ -70,7 +85,7 @@ export function apply(ctx: Context, config: Config): void {
     if (!provider || ctx.fiber.uid === null || Number(ctx.fiber.state) === unloading) return
     const missing = missingCapability(provider, config)
     unmount = missing === undefined
-      ? ctx.tools.register(delegationTool(subagents, provider, config, background))
+      ? ctx.tools.register(delegationTool(subagents, provider, config, background, tools.spills))
       : reportProblem(ctx, new Error(missing))
   }
 

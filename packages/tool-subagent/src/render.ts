@@ -11,18 +11,30 @@ const failures: Partial<Record<string, string>> = {
   'refusal': 'subagent declined the task',
 }
 
+/** Whether the model also reads what a child that failed had written. */
+export type PartialOutput = 'none' | 'append'
+
+const partialHeading = 'What it had written by then, which is incomplete and no result:'
+
 /** The exact sentence for a child that did not complete, whatever its stop reason, known or not. */
-export function failureSentence({ stopReason }: SubagentResult): string {
+function failureSentence({ stopReason }: SubagentResult): string {
   return failures[stopReason] ?? `subagent run ended abnormally (${stopReason})`
+}
+
+/** The sentence, and after it, where that is asked for and there is any, the child's partial text. */
+export function failureText(result: SubagentResult, partialOutput: PartialOutput): string {
+  const sentence = failureSentence(result)
+  const partial = partialOutput === 'append' ? textOf(result.output) : ''
+  return partial.trim() === '' ? sentence : `${sentence}\n\n${partialHeading}\n${partial}`
 }
 
 /**
  * What the model reads of a child that ended: its final text, alone.
  *
- * @throws the failure's sentence, which becomes `Error: <sentence>`, for any other ending.
+ * @throws the failure's text, which becomes `Error: <text>`, for any other ending.
  */
-export function renderResult(result: SubagentResult): ToolOutput {
-  if (result.stopReason !== 'completed') throw new Error(failureSentence(result))
+export function renderResult(result: SubagentResult, partialOutput: PartialOutput): ToolOutput {
+  if (result.stopReason !== 'completed') throw new Error(failureText(result, partialOutput))
   const { output } = result
   return output.every(block => block.type === 'text') ? textOf(output) : output
 }

@@ -1,18 +1,18 @@
 import type {} from '@offshoot/agent'
 import type { SubagentCore, SubagentProvider, SubagentRun, SubagentStartRequest } from '@offshoot/subagent'
 import type { TaskCore } from '@offshoot/tasks'
-import { defineTool, type Tool } from '@offshoot/tools'
+import { capText, defineTool, type SpillStore, type Tool } from '@offshoot/tools'
 import { Type } from '@sinclair/typebox'
 import { startInBackground } from './background.ts'
 import type { Config } from './index.ts'
-import { cancelledError, renderResult, startFailure } from './render.ts'
+import { cancelledError, type PartialOutput, renderResult, startFailure } from './render.ts'
 import { backgroundDescription, backgroundParameter, labelDescription, wordingFor } from './wording.ts'
 
 const neverAborts = new AbortController().signal
 
 /** The tool that hands a task to `provider`, and answers with the child's final text; over `background` also without waiting for it. */
-export function delegationTool(subagents: SubagentCore, provider: SubagentProvider, config: Config, background: TaskCore | undefined): Tool {
-  const { toolName: name, agentOptions, persona, toolFilter, maxDepth, concurrency } = config
+export function delegationTool(subagents: SubagentCore, provider: SubagentProvider, config: Config, background: TaskCore | undefined, spills: SpillStore): Tool {
+  const { toolName: name, agentOptions, persona, toolFilter, maxDepth, outputSchema, timeoutMs, concurrency, partialOutput, maxOutputBytes } = config
   const wording = wordingFor(provider)
   const parameters = {
     description: Type.String({ description: labelDescription }),
@@ -25,17 +25,19 @@ export function delegationTool(subagents: SubagentCore, provider: SubagentProvid
       ? Type.Object({ ...parameters, run_in_background: Type.Optional(Type.Boolean({ description: backgroundParameter })) })
       : Type.Object(parameters),
     concurrency,
+    maxOutputBytes,
     async execute(args: Arguments, { agent, callId, signal = neverAborts }) {
       const { description, prompt, run_in_background: inBackground = false } = args
       if (!agent) throw new Error('subagent tool requires a calling agent (exec.agent was undefined)')
       if (description.trim() === '') throw new Error('"description" must not be blank; say in a few words what the task is')
       if (prompt.trim() === '') throw new Error('"prompt" must not be blank; it is all that the subagent is told')
-      const request = { prompt, parent: agent, label: description, tool: { name, callId }, agentOptions, persona, toolFilter, maxDepth }
+      const request = { prompt, parent: agent, label: description, tool: { name, callId }, agentOptions, persona, toolFilter, maxDepth, outputSchema, timeoutMs }
       // A model may send what the schema does not offer.
-      if (!inBackground) return runToEnd(subagents, provider.name, { ...request, signal })
+      if (!inBackground) return runToEnd(subagents, provider.name, { ...request, signal }, partialOutput)
       if (!background) throw new Error(`${whyNotInBackground(config)}; call "${name}" without run_in_background`)
       if (signal.aborted) throw cancelledError(signal.reason)
-      const task = startInBackground(background, subagents, provider.name, request)
+      const capped = (text: string): string => maxOutputBytes === undefined ? text : capText(text, maxOutputBytes, spills, agent.tools.readsSpills)
+      const task = startInBackground(background, subagents, provider.name, request, { partialOutput, capped })
       return `started background subagent task ${task.id}`
     },
   })
@@ -47,7 +49,7 @@ interface Arguments {
   readonly run_in_background?: boolean
 }
 
-async function runToEnd(subagents: SubagentCore, provider: string, request: SubagentStartRequest) {
+async function runToEnd(subagents: SubagentCore, provider: string, request: SubagentStartRequest, partialOutput: PartialOutput) {
   let run: SubagentRun
   try {
     run = await subagents.start(provider, request)
@@ -55,7 +57,7 @@ async function runToEnd(subagents: SubagentCore, provider: string, request: Suba
     throw startFailure(error)
   }
   try {
-    return renderResult(await run.result)
+    return renderResult(await run.result, partialOutput)
   } finally {
     // Its failure is logged by the service, and is not the child's.
     await run.dispose().catch(() => {})

@@ -214,7 +214,7 @@ it('disposing the app in the middle of everything ends every agent, children fir
 })
 
 it('one long-lived signal carries no listener after 2,000 delegations, and no agent is left', async () => {
-  await using app = await App.start()
+  await using app = await App.start(undefined, { subagents: { limits: { concurrentPerTree: 100, concurrent: 100, startsPerTree: 2000 } } })
   const { signal } = new AbortController()
   const parent = app.agent()
   app.ctx.models.register('quick', (await import('@offshoot/model/testing')).fakeModel(() => 'quick'))

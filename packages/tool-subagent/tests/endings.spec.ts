@@ -14,7 +14,7 @@ const wanted: [string, Reply | ((index: number) => Reply), StopReason, string, R
   ['finish_reason "length" in the middle of a tool call', { calls: [{ name: 'subagent', arguments: '{"prom' }], finishReason: 'length' }, 'max-tokens', 'Error: subagent run hit its token limit before finishing'],
   ['finish_reason "content_filter"', { text: 'Half', finishReason: 'content_filter' }, 'refusal', 'Error: subagent declined the task'],
   ['HTTP 400', { status: 400, error: 'bad field XYZ' }, 'error', failed, /answered 400: bad field XYZ/],
-  ['HTTP 500', { status: 500, error: 'overloaded' }, 'error', failed, /answered 500: overloaded/],
+  ['HTTP 500', { status: 500, error: 'went wrong' }, 'error', failed, /answered 500: went wrong/],
   ['HTTP 500 without JSON', { status: 500, text: '<html>Bad gateway</html>' }, 'error', failed, /answered 500/],
   ['an error in the stream', { text: 'Half', error: 'went away' }, 'error', failed, /went away/],
   ['a connection cut in the middle', { text: ['Half', ' more'], cutOff: true }, 'error', failed],
@@ -24,7 +24,8 @@ const wanted: [string, Reply | ((index: number) => Reply), StopReason, string, R
   ['blank text twice', { text: ' \n ' }, 'empty-output', 'Error: subagent run ended abnormally (empty-output)'],
   ['only reasoning, twice', { reasoning: 'I could answer.' }, 'empty-output', 'Error: subagent run ended abnormally (empty-output)'],
   ['empty text, then an answer when asked for it', index => index === 0 ? {} : { text: 'Sorry: 42.' }, 'completed', 'Sorry: 42.'],
-  ['calls for ever', { calls: [{ name: 'nothing', arguments: {} }] }, 'max-steps', 'Error: subagent run ended abnormally (max-steps)'],
+  ['calls for ever', index => ({ calls: [{ name: 'nothing', arguments: { index } }] }), 'max-steps', 'Error: subagent run ended abnormally (max-steps)'],
+  ['the same call for ever', { calls: [{ name: 'nothing', arguments: {} }] }, 'loop', 'Error: subagent run ended abnormally (loop)'],
 ]
 
 describe('the parent reads, of a child that ended with', () => {

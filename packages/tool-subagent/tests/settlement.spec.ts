@@ -14,7 +14,8 @@ async function settledOver(start: SubagentProvider['start']): Promise<Pick<Task,
   await using app = await App.start([{ provider: 'odd' }], { subagents: { disposeGraceMs: 50 } })
   app.ctx.subagents.registerProvider(oddProvider(start))
   expect(await delegate(app.agent())).toBe('started background subagent task subagent-1')
-  return app.ctx.tasks.wait('subagent-1')
+  // Awaited here: the app goes when this returns.
+  return await app.ctx.tasks.wait('subagent-1')
 }
 
 const stuck = (): Promise<never> => Promise.reject(new Error('stuck'))
