@@ -14,6 +14,10 @@ import z from 'schemastery'
 export const name = 'runtime'
 
 export interface Config {
+  /** Of `@offshoot/model`. */
+  model: ModelService.Config
+  /** Of `@offshoot/tools`. */
+  tools: ToolService.Config
   /** Of `@offshoot/agent`. */
   agent: AgentService.Config
   /** Of `@offshoot/tasks`. */
@@ -29,15 +33,19 @@ export interface Config {
 }
 
 export interface Input {
+  model?: ModelService.Input
+  tools?: Partial<ToolService.Config>
   agent?: Partial<AgentService.Config>
   tasks?: Partial<TaskService.Config>
   toolTasks?: Partial<toolTasks.Config>
-  subagents?: Partial<SubagentService.Config>
+  subagents?: SubagentService.Input
   spawn?: Partial<spawn.Config>
   fork?: Partial<fork.Config>
 }
 
 export const Config: z<Input, Config> = z.object({
+  model: ModelService.Config,
+  tools: ToolService.Config,
   agent: AgentService.Config,
   tasks: TaskService.Config,
   toolTasks: toolTasks.Config,
@@ -50,8 +58,8 @@ export const Config: z<Input, Config> = z.object({
 export function apply(ctx: Context, config: Config): void {
   if (!ctx.get('problems')) ctx.plugin(ProblemsService, {})
   ctx.plugin(SessionService)
-  ctx.plugin(ModelService)
-  ctx.plugin(ToolService)
+  ctx.plugin(ModelService, config.model)
+  ctx.plugin(ToolService, config.tools)
   ctx.plugin(AgentService, config.agent)
   ctx.plugin(TaskService, config.tasks)
   ctx.plugin(toolTasks, config.toolTasks)

@@ -1,4 +1,5 @@
 import AgentService from '@offshoot/agent'
+import ModelService from '@offshoot/model'
 import { fakeModel } from '@offshoot/model/testing'
 import ProblemsService from '@offshoot/problems'
 import SubagentService from '@offshoot/subagent'
@@ -6,6 +7,7 @@ import * as fork from '@offshoot/subagent-fork'
 import * as spawn from '@offshoot/subagent-spawn'
 import TaskService from '@offshoot/tasks'
 import * as toolTasks from '@offshoot/tool-tasks'
+import ToolService from '@offshoot/tools'
 import { Context, type Fiber } from 'cordis'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import * as runtime from '../src/index.ts'
@@ -54,6 +56,8 @@ describe('the runtime', () => {
 
   it('hands each package its config', async () => {
     const ctx = await appWith({
+      model: { rateLimit: { maxAttempts: 3 } },
+      tools: { maxOutputBytes: 5000 },
       agent: { model: 'quick', persona: 'You are a careful engineer.', maxSteps: 2, maxParallelTools: 1 },
       tasks: { maxRunningPerOwner: 1 },
       toolTasks: { maxWaitMs: 7 },
@@ -66,6 +70,8 @@ describe('the runtime', () => {
     expect(agent).toMatchObject({ modelName: 'quick', maxSteps: 2 })
     expect(agent.system.content).toMatch(/^You are a careful engineer\.\n/)
     expect(ctx.agents.core.maxParallelTools).toBe(1)
+    expect(ctx.tools.core.output.maxBytes()).toBe(5000)
+    expect(ctx.models.core.rateLimits.options).toEqual({ maxAttempts: 3, maxWaitMs: 600_000 })
     expect(ctx.subagents.core.disposeGraceMs).toBe(5)
     expect(ctx.subagents.list()).toEqual(['helper', 'branch'])
     expect(ctx.subagents.getProvider('branch')).toHaveProperty('toolWording')
@@ -76,6 +82,7 @@ describe('the runtime', () => {
 
   it('has the defaults of those packages', () => {
     expect(runtime.Config()).toEqual({
+      model: ModelService.Config(), tools: ToolService.Config(),
       agent: AgentService.Config(), tasks: TaskService.Config(), toolTasks: toolTasks.Config(), subagents: SubagentService.Config(),
       spawn: spawn.Config(), fork: fork.Config(),
     })
