@@ -1,12 +1,10 @@
-import { readFile } from 'node:fs/promises'
 import { resolve as resolvePath } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Context } from 'cordis'
-import { describeError } from './describe.ts'
 import { AppError } from './error.ts'
 import { LoadedApp } from './loaded-app.ts'
+import { readConfig } from './read.ts'
 import type { App, LoadOptions } from './types.ts'
-import { shorten } from './resolve.ts'
 
 /**
  * Load the app that a config file describes.
@@ -18,7 +16,7 @@ import { shorten } from './resolve.ts'
  */
 export async function loadApp(file: string, options: LoadOptions = {}): Promise<App> {
   const path = resolvePath(file)
-  const text = await read(path)
+  const text = await readConfig(path)
   const ctx = new Context()
   ctx.baseUrl = new URL('.', pathToFileURL(path)).href
   const app = new LoadedApp(ctx, path, options)
@@ -29,14 +27,4 @@ export async function loadApp(file: string, options: LoadOptions = {}): Promise<
   if (problems.length === 0) return app
   await app.dispose()
   throw new AppError('INVALID', problems)
-}
-
-async function read(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    const message = code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'is a folder; name the config file in it' : describeError(error)
-    throw new AppError('UNREADABLE', [{ where: shorten(path), message, error }], { cause: error })
-  }
 }

@@ -7,6 +7,8 @@ export interface Position {
 /** One item of the config file, checked for shape and not yet evaluated. */
 export interface Entry {
   readonly id: string
+  /** Whether the file gives the id; else it was made up from the name. */
+  readonly hasOwnId: boolean
   readonly name: string
   readonly at: Position
   /** May hold `JsExpression`s, as may `disabled`. */

@@ -11,10 +11,17 @@ export interface AppProblem {
   readonly error?: unknown
 }
 
-/** `UNREADABLE`: there is no such file, or it cannot be read. `INVALID`: the problems say what is wrong. */
-export type AppErrorCode = 'UNREADABLE' | 'INVALID'
+/**
+ * `UNREADABLE`: there is no such file, or it cannot be read. `INVALID`: the problems say what is wrong.
+ * `CLOSED`: the app ends, and takes no new config. `NOT_RESTORED`: a reload was taken back, and not all that it had
+ * disposed runs again; the problems name it.
+ */
+export type AppErrorCode = 'UNREADABLE' | 'INVALID' | 'CLOSED' | 'NOT_RESTORED'
 
-/** An app that did not load. Nothing of it is left running; the message is one line a problem. */
+/**
+ * A config that was not taken over; the message is one line a problem. Of an app that did not load nothing is left
+ * running, and one that did not reload is what it was, but for `NOT_RESTORED`.
+ */
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly code: AppErrorCode

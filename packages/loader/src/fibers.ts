@@ -1,7 +1,7 @@
 import type { Context, Fiber } from 'cordis'
 
 // `FiberState` is a `const enum` in Cordis's types, which isolated modules cannot import.
-const State = { PENDING: 0, FAILED: 3 } as const
+const State = { PENDING: 0, ACTIVE: 2, FAILED: 3 } as const
 
 export interface FiberListener {
   /** A fiber exists, and nothing of it has run. */
@@ -49,6 +49,16 @@ export class FiberWatch {
       fiber.uid !== null && isIn(fiber, State.PENDING) && !fiber.inertia && !this.failed.has(fiber))
   }
 
+  /** The fibers whose plugin threw, or got an invalid config. Cordis does not start them again. */
+  failures(): Fiber[] {
+    return [...this.fibers].filter(fiber => this.failed.has(fiber))
+  }
+
+  /** Follow these no longer. */
+  abandon(which: (fiber: Fiber) => boolean): void {
+    for (const fiber of this.fibers) if (which(fiber)) this.fibers.delete(fiber)
+  }
+
   private follow(fiber: Fiber): void {
     this.fibers.add(fiber)
     this.listener.onCreate(fiber)
@@ -72,6 +82,11 @@ export class FiberWatch {
     await fiber.await().catch(() => {})
     this.fibers.delete(fiber)
   }
+}
+
+/** Whether a fiber runs, and neither loads nor unloads. */
+export function isActive(fiber: Fiber): boolean {
+  return isIn(fiber, State.ACTIVE) && !fiber.inertia
 }
 
 /** Whether a fiber came from `ctx.inject(services, callback)`, which names it after its callback: it may wait for ever. */

@@ -1,18 +1,19 @@
 import type { Context, Fiber } from 'cordis'
 import { type Problem, ProblemsService } from '@offshoot/problems'
 import { Deadline } from './deadline.ts'
-import { describeError, errorChain, firstLine } from './describe.ts'
-import type { AppProblem } from './error.ts'
-import { explainFailure, within } from './failure.ts'
-import { FiberWatch, isOptional } from './fibers.ts'
+import { describeError } from './describe.ts'
+import { AppError, type AppProblem } from './error.ts'
+import { FiberWatch } from './fibers.ts'
 import { Findings } from './findings.ts'
+import { Judge } from './judge.ts'
 import { LogForward, type LogSink, logToStderr } from './log.ts'
 import { flatten, type Mount, Mounter } from './mount.ts'
 import { parse } from './parse.ts'
 import { Preparation } from './prepare.ts'
+import { readConfig } from './read.ts'
+import { flattenPlaces, type Place, placesOf, reconcile } from './reconcile.ts'
 import { Resolver, shorten } from './resolve.ts'
-import type { App, LoadOptions } from './types.ts'
-import { explainWaits } from './waits.ts'
+import type { App, LoadOptions, ReloadResult } from './types.ts'
 
 const LOAD_TIMEOUT = 60_000
 /** At most how long the others get to unload once a plugin did not finish loading. */
@@ -25,17 +26,18 @@ export class LoadedApp implements App {
   private readonly options: LoadOptions
   private readonly log: LogSink
   private readonly logForward: LogForward
-  private readonly findings: Findings
   private readonly mounter = new Mounter()
+  private readonly judge: Judge
   private readonly fibers: FiberWatch
-  private readonly reported = new WeakSet<object>()
-  /** Services that entries which failed would have provided. */
-  private readonly lost = new Set<string>()
   private mounts: readonly Mount[] = []
-  private stage: 'loading' | 'running' | 'closing' = 'loading'
   private readonly timeoutMs: number
+  /** Something does not end, and is not waited for for long. */
   private hung = false
+  private readonly stuck = new WeakSet<Mount>()
   private disposal: Promise<void> | undefined
+  private reloads: Promise<unknown> = Promise.resolve()
+  /** Of the step that a reload is at. */
+  private deadline: Deadline | undefined
 
   constructor(ctx: Context, file: string, options: LoadOptions) {
     this.ctx = ctx
@@ -43,52 +45,167 @@ export class LoadedApp implements App {
     this.options = options
     this.timeoutMs = options.timeoutMs ?? LOAD_TIMEOUT
     this.log = options.log ?? logToStderr
-    this.logForward = new LogForward(ctx, this.log, error => isObject(error) && this.reported.has(error))
-    this.findings = new Findings(shorten(file))
+    const { mounter, log } = this
+    this.judge = new Judge(this.findings(), { ctx, mounter, log, onProblem: options.onProblem, mounts: () => this.mounts })
+    this.logForward = new LogForward(ctx, log, error => this.judge.isReported(error))
     this.fibers = new FiberWatch(ctx, {
-      onCreate: fiber => this.mounter.adopt(fiber),
-      onFailure: (fiber, error) => this.fail(fiber, error),
+      onCreate: fiber => mounter.adopt(fiber),
+      onFailure: (fiber, error) => this.judge.fail(fiber, error),
     })
+  }
+
+  get entries(): readonly string[] {
+    return flatten(this.mounts).map(({ entry }) => entry.id)
   }
 
   /** Starts what `text` describes, and answers what is wrong with it. */
   async load(text: string): Promise<AppProblem[]> {
-    const { resolveFrom, conditions } = this.options
-    const { ctx, findings, timeoutMs } = this
-    const deadline = new Deadline(timeoutMs)
+    const { ctx, judge } = this
+    const deadline = new Deadline(this.timeoutMs)
+    const findings = this.findings()
+    judge.open(findings)
     try {
-      const resolver = new Resolver(this.file, resolveFrom, conditions)
-      const preparation = new Preparation(ctx, resolver, this.mounter, findings)
-      const mounts = await deadline.limit(preparation.prepareAll(parse(text, findings)))
-      for (const service of preparation.lost) this.lost.add(service)
-      if (mounts === 'expired') {
-        for (const entry of preparation.importing) findings.addToEntry(entry, `its module is still being imported after ${seconds(timeoutMs)}`)
-        return findings.list()
-      }
+      const resolver = this.resolver()
+      const { mounts, lost } = await this.prepare(text, resolver, findings, deadline)
+      if (!mounts) return findings.list()
+      judge.lose(lost)
       this.mounts = mounts
       await ctx.plugin(ProblemsService, {
-        locate: (inner: Context) => this.locate(inner),
-        onReport: (problem: Problem) => this.hear(problem),
+        locate: (inner: Context) => judge.locate(inner),
+        onReport: (problem: Problem) => judge.hear(problem),
       })
-      this.mounter.mount(ctx, mounts)
+      this.mounter.complete(ctx, mounts)
       if (await deadline.limit(this.fibers.settle()) === 'expired') this.findHung()
-      else this.judge(resolver)
-      if (findings.size === 0) this.stage = 'running'
+      else judge.judge(this.fibers, resolver, [])
+      if (findings.size === 0) judge.pass()
       return findings.list()
     } finally {
       deadline.clear()
     }
   }
 
+  reload(): Promise<ReloadResult> {
+    const reload = this.reloads.then(() => this.takeOver())
+    this.reloads = reload.catch(() => {})
+    return reload
+  }
+
   dispose(): Promise<void> {
     return this.disposal ??= this.close()
   }
 
+  private async takeOver(): Promise<ReloadResult> {
+    this.refuseIfClosing()
+    const text = await readConfig(this.file)
+    const findings = this.findings()
+    const resolver = this.resolver()
+    const { mounts } = await this.timed(deadline => this.prepare(text, resolver, findings, deadline))
+    if (!mounts || findings.size > 0) throw new AppError('INVALID', findings.list())
+    const before = placesOf(this.mounts)
+    const failures = this.fibers.failures()
+    const spent = this.spentBy(failures, failures)
+    const { places, changes } = reconcile(this.mounts, mounts, spent)
+    const problems = await this.arrange(places, spent, resolver)
+    if (problems.length === 0) return changes
+    const failed = this.spentBy(this.fibers.failures(), failures)
+    const left = await this.arrange(before, failed, resolver)
+    throw new AppError(left.length ? 'NOT_RESTORED' : 'INVALID', [
+      ...problems,
+      ...left.map(problem => ({ ...problem, message: `${problem.message} (as it was before, too)` })),
+    ])
+  }
+
+  /** Makes `places` what runs, the `spent` ones anew, and answers what is wrong once that has settled. */
+  private async arrange(places: readonly Place[], spent: ReadonlySet<Mount>, resolver: Resolver): Promise<AppProblem[]> {
+    const { fibers, judge } = this
+    const findings = this.findings()
+    const standing = judge.complaints()
+    const all = flattenPlaces(places)
+    const staying = new Set(all.map(({ mount }) => mount).filter(mount => !spent.has(mount)))
+    const leaving = flatten(this.mounts).filter(mount => !staying.has(mount)).reverse()
+    judge.open(findings)
+    for (const { mount, entry, children } of all) Object.assign(mount, { entry, children: children.map(child => child.mount) })
+    this.mounts = places.map(({ mount }) => mount)
+    for (const mount of leaving) await this.takeOut(mount)
+    this.mounter.complete(this.ctx, this.mounts)
+    const settled = await this.timed(deadline => deadline.limit(fibers.settle()))
+    if (settled === 'expired') this.findHung()
+    else judge.judge(fibers, resolver, standing)
+    judge.pass()
+    return findings.list()
+  }
+
+  /** What does not end is left to itself: nothing waits for it any more. */
+  private async takeOut(mount: Mount): Promise<void> {
+    const removal = remove(mount)
+    // What hangs as it loads does not unload either.
+    const isStuck = this.stuck.has(mount)
+    if (!isStuck && await this.timed(deadline => deadline.limit(removal)) !== 'expired') return
+    this.hung = true
+    this.fibers.abandon(fiber => this.mounter.ownerOf(fiber) === mount)
+    if (!isStuck) this.judge.add(mount, `is still unloading after ${seconds(this.timeoutMs)}`)
+  }
+
+  /**
+   * What failed is not started again by itself, nor with what it waits for. That a plugin within another one had failed
+   * `before` is no reason to mount the one around it anew.
+   */
+  private spentBy(failures: readonly Fiber[], before: readonly Fiber[]): Set<Mount> {
+    return new Set(failures.flatMap((fiber) => {
+      const owner = this.mounter.ownerOf(fiber)
+      return owner && (owner.fiber === fiber || !before.includes(fiber)) ? [owner] : []
+    }))
+  }
+
+  /** What `text` describes, as far as it can run; no mounts where that takes too long to find out. */
+  private async prepare(text: string, resolver: Resolver, findings: Findings, deadline: Deadline): Promise<{ mounts?: Mount[], lost: ReadonlySet<string> }> {
+    const preparation = new Preparation(this.ctx, resolver, this.mounter, findings)
+    const { lost } = preparation
+    const mounts = await deadline.limit(preparation.prepareAll(parse(text, findings)))
+    if (mounts !== 'expired') return { mounts, lost }
+    for (const entry of preparation.importing) findings.addToEntry(entry, `its module is still being imported after ${seconds(this.timeoutMs)}`)
+    return { lost }
+  }
+
+  /** A step of a reload, and the time it has; it is cut short when the app ends. */
+  private async timed<T>(step: (deadline: Deadline) => Promise<T>): Promise<T> {
+    this.refuseIfClosing()
+    const deadline = this.deadline = new Deadline(this.timeoutMs)
+    try {
+      const result = await step(deadline)
+      this.refuseIfClosing()
+      return result
+    } finally {
+      deadline.clear()
+      this.deadline = undefined
+    }
+  }
+
+  /** @throws {AppError} `CLOSED` once the app ends. */
+  private refuseIfClosing(): void {
+    if (this.disposal) throw new AppError('CLOSED', [{ where: shorten(this.file), message: 'the app ends, and takes no new config; load it again' }])
+  }
+
+  private findings(): Findings {
+    return new Findings(shorten(this.file))
+  }
+
+  private resolver(): Resolver {
+    return new Resolver(this.file, this.options.resolveFrom, this.options.conditions)
+  }
+
+  private findHung(): void {
+    this.hung = true
+    for (const mount of this.judge.findHung(this.fibers, seconds(this.timeoutMs))) this.stuck.add(mount)
+  }
+
   private async close(): Promise<void> {
-    this.stage = 'closing'
+    this.judge.close()
+    this.deadline?.end()
+    await this.reloads
+    await this.drainAgents()
     const patience = new Deadline(this.hung ? Math.min(HUNG_GRACE, this.timeoutMs) : Infinity)
     try {
-      await patience.limit(this.drainAgents())
       for (const mount of flatten(this.mounts).reverse()) await patience.limit(remove(mount))
       await patience.limit(this.ctx.fiber.dispose())
     } catch (error) {
@@ -108,71 +225,6 @@ export class LoadedApp implements App {
       this.log('error', 'app', `agents did not drain: ${describeError(error)}`)
     }
   }
-
-  private locate(ctx: Context): string | undefined {
-    const owner = this.mounter.ownerOf(ctx.fiber)
-    return owner && this.findings.where(owner.entry.at)
-  }
-
-  private fail(fiber: Fiber, error: unknown): void {
-    if (this.stage === 'closing') return
-    const chain = [...errorChain(error)]
-    const known = chain.some(part => this.reported.has(part))
-    for (const part of chain) this.reported.add(part)
-    // The same error from the plugin around the one that failed, or a second look at one fiber.
-    if (known) return
-    const owner = this.mounter.ownerOf(fiber)
-    for (const service of owner?.services() ?? []) this.lost.add(service)
-    for (const message of explainFailure(fiber, error, this.mounter, this.findings)) this.add(owner, message, error)
-  }
-
-  /** What a plugin reports while the app loads is read from the service once it has settled. */
-  private hear(problem: Problem): void {
-    if (this.stage === 'running') this.addReported(problem)
-  }
-
-  private addReported({ where, message, error }: Problem): void {
-    if (error && this.reported.has(error)) return
-    if (error) this.reported.add(error)
-    this.add(flatten(this.mounts).find(({ entry }) => this.findings.where(entry.at) === where), firstLine(message), error)
-  }
-
-  private add(owner: Mount | undefined, message: string, error?: unknown): void {
-    if (this.stage === 'loading') return this.findings.addToEntry(owner?.entry, message, error)
-    const problem = this.findings.describe(owner?.entry, message, error)
-    const { onProblem = ({ where, message: text }: AppProblem) => this.log('error', 'app', `${where}: ${text}`) } = this.options
-    try {
-      onProblem(problem)
-    } catch (thrown) {
-      this.log('error', 'app', `onProblem: ${describeError(thrown)}`)
-    }
-  }
-
-  /** Judges an app that has settled: who waits in vain, and what plugins have to say. */
-  private judge(resolver: Resolver): void {
-    const waits = this.fibers.waiting().flatMap((fiber) => {
-      const mount = this.mounter.ownerOf(fiber)
-      return mount && (fiber === mount.fiber || !isOptional(fiber)) ? [{ mount, fiber }] : []
-    })
-    const { store } = this.ctx.reflect
-    const explained = explainWaits(waits, {
-      lost: this.lost,
-      present: new Set(Object.getOwnPropertySymbols(store).flatMap(key => store[key]?.name ?? [])),
-      providersOf: service => resolver.packages.providersOf(service),
-      where: entry => this.findings.where(entry.at),
-    })
-    for (const { mount, fiber, message } of explained) this.add(mount, `${within(fiber, mount)}${message}`)
-    for (const problem of this.ctx.problems.list()) this.addReported(problem)
-  }
-
-  private findHung(): void {
-    this.hung = true
-    const busy = this.fibers.busy()
-    for (const fiber of busy.filter(outer => !busy.some(inner => inner.parent.fiber === outer))) {
-      const owner = this.mounter.ownerOf(fiber)
-      this.add(owner, `${within(fiber, owner)}is still loading after ${seconds(this.timeoutMs)}; what its start-up awaits has not come`)
-    }
-  }
 }
 
 async function remove({ fiber }: Mount): Promise<void> {
@@ -183,8 +235,4 @@ async function remove({ fiber }: Mount): Promise<void> {
 
 function seconds(ms: number): string {
   return `${ms / 1000} s`
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }

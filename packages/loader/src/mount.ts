@@ -1,15 +1,17 @@
 import type { Context, Fiber, Plugin } from 'cordis'
 import type { Entry } from './entry.ts'
+import { isActive } from './fibers.ts'
 
 /** An entry that is ready to run, and the fiber that runs it. */
 export interface Mount {
-  readonly entry: Entry
+  /** Follows the file: after a reload it is where the entry stands now. */
+  entry: Entry
   /** What runs it: the entry's plugin, or one that mounts the entries of a group. */
   readonly plugin: Plugin
   readonly config: unknown
   /** The services it will provide, as far as that can be found out. */
   readonly services: () => ReadonlySet<string>
-  readonly children: readonly Mount[]
+  children: readonly Mount[]
   fiber?: Fiber
 }
 
@@ -26,10 +28,21 @@ export class Mounter {
     }
   }
 
+  /** Mounts those that are not, also within groups that run. */
+  complete(parent: Context, mounts: readonly Mount[]): void {
+    for (const mount of mounts) {
+      const { fiber, children } = mount
+      if (!fiber || fiber.uid === null) this.mount(parent, [mount])
+      // One that does not run mounts its children itself when it does.
+      else if (isActive(fiber)) this.complete(fiber.ctx, children)
+    }
+  }
+
   /** A group runs as a plugin, so that an `inject` on it holds for what it contains. */
   group(entry: Entry, children: readonly Mount[]): Mount {
-    const plugin: Plugin.Object = { name: 'group', apply: ctx => this.mount(ctx, children) }
-    return { entry, plugin, config: undefined, services: () => new Set(), children }
+    const plugin: Plugin.Object = { name: 'group', apply: ctx => this.mount(ctx, mount.children) }
+    const mount: Mount = { entry, plugin, config: undefined, services: () => new Set(), children }
+    return mount
   }
 
   /** To be called for each fiber that starts to exist, before Cordis looks for the services it needs. */

@@ -82,6 +82,7 @@ function draft(at: Position, value: Values, children: Draft[] | undefined): Draf
   return {
     at,
     id: value.id && String(value.id.js),
+    hasOwnId: value.id !== undefined,
     name: String(value.name?.js),
     config: value.config?.js,
     disabled: value.disabled?.js,

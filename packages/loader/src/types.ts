@@ -8,11 +8,32 @@ export interface App {
   readonly ctx: Context
   /** The absolute path of the config file. */
   readonly file: string
+  /** The ids of the entries that are mounted, those of groups included, in the order of the file. */
+  readonly entries: readonly string[]
+  /**
+   * Take over what the config file says now. Entries that say what they said go on untouched; the others are disposed,
+   * last first, and then those that are new or changed are mounted. Resolves once the app has settled. Reloads run one
+   * after the other.
+   *
+   * @throws {AppError} with everything that is wrong. The app is then what it was: a file that can be seen to be wrong
+   * touches nothing, and where something fails as it starts, what had been disposed is mounted again as before.
+   */
+  reload(): Promise<ReloadResult>
   /**
    * End the app: agents finish first (`ctx.agents.drain()`, where there is one), then the entries go, last of the file
    * first, each after the one below it is gone. Never rejects: what goes wrong is in the log. Idempotent.
    */
   dispose(): Promise<void>
+}
+
+/**
+ * The ids of the entries that differ, in the order of the file. Of a group that was mounted, disposed or itself
+ * changed, the id stands for what it contains.
+ */
+export interface ReloadResult {
+  readonly added: readonly string[]
+  readonly restarted: readonly string[]
+  readonly removed: readonly string[]
 }
 
 export interface LoadOptions {
