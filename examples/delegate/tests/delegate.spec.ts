@@ -19,7 +19,7 @@ it('offline: three tools delegate, children read files and run commands, and the
   const { name, description } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as { name: string, description: string }
   const packages = readdirSync(`${root}/packages`, { withFileTypes: true }).filter(entry => entry.isDirectory()).length
   expect(stdout).toBe(`This is ${name}: ${description}. It has ${packages} packages. Its licence is the MIT License, which allows commercial use.\n`)
-  const tree = stderr.slice(stderr.indexOf('main completed')).replaceAll(/ \(.*\)$/gm, '')
+  const tree = stderr.slice(stderr.indexOf('main completed'), stderr.indexOf('usage: ')).replaceAll(/ \(.*\)$/gm, '')
   expect(tree).toBe(`main completed
 ├─ run-1 research "name and purpose" completed
 ├─ run-2 measure "number of packages" completed

@@ -1,9 +1,10 @@
 import type { App } from '@offshoot/loader'
 import { suggest } from '@offshoot/problems'
 import type { Writer } from './io.ts'
+import { liveLines } from './live-lines.ts'
+import { liveTree } from './live-tree.ts'
 import type { RunLog } from './run-log.ts'
 import { renderTasks } from './task-list.ts'
-import { renderLiveTree } from './tree.ts'
 
 export interface ChatCommandsOptions {
   readonly app: App
@@ -50,7 +51,7 @@ export class ChatCommands {
         stdout.write(`${await this.kill(argument)}\n`)
         break
       case '/tree':
-        stdout.write(renderLiveTree(log.root, app.ctx.get('subagents')?.tree(log.root) ?? []))
+        stdout.write(liveLines(liveTree(app.ctx, log), { columns: Infinity, rows: Infinity }).map(line => `${line}\n`).join(''))
         break
       case '/help':
         stdout.write(chatCommandsHelp())

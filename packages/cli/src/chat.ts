@@ -5,6 +5,7 @@ import { closeApp, createAgent, endsInTime, openApp, workingDirectory } from './
 import { ChatCommands, commandOf } from './chat-commands.ts'
 import { Conversation } from './conversation.ts'
 import { type CutTask, cutTree, reportCut, reportUntold, reportWaiting, unreadTasks } from './cut.ts'
+import { followConfig } from './follow-config.ts'
 import { Interrupts } from './interrupts.ts'
 import { exit, type Io } from './io.ts'
 import { ProgressLines } from './progress-lines.ts'
@@ -15,6 +16,7 @@ export interface ChatOptions {
   config: string
   cwd?: string
   quiet?: boolean
+  watch?: boolean
 }
 
 /** `offshoot chat`: a conversation with the app's agent, one turn a line, until the lines end and nothing runs any more. */
@@ -26,8 +28,9 @@ export async function chat(options: ChatOptions, io: Io): Promise<number> {
   let code: number = exit.badUsage
   try {
     const agent = createAgent(app, options.config, { cwd })
+    if (options.watch) followConfig(app, terminal.stderr, interrupts.signal, () => { endWithAgent(agent, terminal) })
     await converse(app, agent, terminal, interrupts, options.quiet === true)
-    code = interrupts.exitCode ?? exit.completed
+    code = interrupts.exitCode ?? (agent.state === 'disposed' ? exit.notCompleted : exit.completed)
     return code
   } finally {
     terminal.close()
@@ -81,6 +84,13 @@ async function converse(app: App, agent: Agent, terminal: Terminal, interrupts: 
   progress?.flush()
   if (signal.aborted) reportCut(cut, stderr)
   else reportUntold(unreadTasks(app, agent), stderr)
+}
+
+/** An edit that restarts what the agent runs on is the end of the agent. */
+function endWithAgent(agent: Agent, terminal: Terminal): void {
+  if (agent.state !== 'disposed') return
+  terminal.stderr.write('offshoot: the agent went with what it ran on; the chat ends\n')
+  terminal.close()
 }
 
 /** The first Ctrl-C ends the turn alone. The returned function makes the next one the first again. */

@@ -2,7 +2,7 @@ import type { Agent } from '@offshoot/agent'
 import type { App } from '@offshoot/loader'
 import type { Task } from '@offshoot/tasks'
 import type { Writer } from './io.ts'
-import { oneLine } from './tree.ts'
+import { oneLine } from './wording.ts'
 
 /** Background work that was ended before its agent had its result. */
 export interface CutTask {

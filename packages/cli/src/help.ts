@@ -14,6 +14,12 @@ export function helpSections(command: string | undefined): HelpSection[] {
       section('Exit codes', `0  the lines ended, and nothing runs any more\n${failures}`),
     ]
   }
+  if (command === 'start') {
+    return [
+      section('Ctrl-C', 'once ends the app in order, a second time the process at once'),
+      section('Exit codes', failures),
+    ]
+  }
   return [
     ...command === 'run' ? [section('Ctrl-C', 'once ends everything that runs, a second time the process at once')] : [],
     section('Exit codes', `0  completed\n1  not completed, or work in the background was cut\n${failures}`),

@@ -7,7 +7,13 @@ export interface Io {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean, unref?(): unknown }
   readonly stdout: Writer
   /** On a terminal it is a stream, as Node's is. */
-  readonly stderr: Writer & { readonly isTTY?: boolean }
+  readonly stderr: Writer & {
+    readonly isTTY?: boolean
+    readonly columns?: number
+    readonly rows?: number
+    on?(event: 'resize', listener: () => void): unknown
+    off?(event: 'resize', listener: () => void): unknown
+  }
   on(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP', listener: () => void): unknown
   off(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP', listener: () => void): unknown
   /** Ends at once, whatever still runs. */

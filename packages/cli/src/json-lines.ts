@@ -1,5 +1,5 @@
 import type { Agent, AgentEvent, TurnResult } from '@offshoot/agent'
-import { textOf } from '@offshoot/session'
+import { textOf, type Usage } from '@offshoot/session'
 import type { Task } from '@offshoot/tasks'
 import type { Context } from 'cordis'
 import { watchAgents } from './agent-events.ts'
@@ -30,8 +30,8 @@ export class JsonLines {
     })
   }
 
-  end({ output, ...result }: TurnResult, cut: readonly CutTask[]): void {
-    this.line({ type: 'result', ...result, output: textOf(output), ...(cut.length > 0 ? { cut } : {}) })
+  end({ output, ...result }: TurnResult, totalUsage: Usage, cut: readonly CutTask[]): void {
+    this.line({ type: 'result', ...result, totalUsage, output: textOf(output), ...(cut.length > 0 ? { cut } : {}) })
   }
 
   private shownTask({ id, kind, label, owner, startedAt }: Task): object {
@@ -47,6 +47,7 @@ function shownEvent(event: AgentEvent): object | undefined {
   switch (event.type) {
     case 'turn-start':
     case 'step-start':
+    case 'rate-limit':
     case 'text-delta':
     case 'reasoning-delta':
     case 'tool-start':

@@ -37,9 +37,14 @@ async function dispatch(args: readonly string[], io: Io): Promise<number> {
     .option('-c, --config <file>', 'The app\'s config file', { default: 'cordis.yml' })
     .option('--cwd <dir>', 'Working directory of the agent (default: this one)')
     .option('--quiet', 'No progress; only failures on stderr')
+    .option('--watch', 'Take over edits of the config file')
     .example('  offshoot chat')
     .example('  printf \'What is here?\\nAnd in docs?\\n\' | offshoot chat')
     .action(async (options: Options) => (await import('./chat.ts')).chat(options, io))
+  cli.command('start', 'Load the app and keep it running, for plugins that serve something')
+    .option('-c, --config <file>', 'The app\'s config file', { default: 'cordis.yml' })
+    .option('--watch', 'Take over edits of the config file')
+    .action(async (options: Options) => (await import('./start.ts')).start(options, io))
   cli.command('check', 'Load the app, say what is wrong with its config, and end')
     .option('-c, --config <file>', 'The app\'s config file', { default: 'cordis.yml' })
     .action(async (options: Options) => (await import('./check.ts')).check(options, io))
@@ -69,6 +74,7 @@ interface Options {
   json?: boolean
   quiet?: boolean
   force?: boolean
+  watch?: boolean
 }
 
 /** What `act` prints on the console goes to stdout of `io`. */

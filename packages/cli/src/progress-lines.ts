@@ -5,7 +5,8 @@ import type { Context } from 'cordis'
 import { watchAgents } from './agent-events.ts'
 import type { Writer } from './io.ts'
 import type { RunLog } from './run-log.ts'
-import { describeRun, duration, oneLine, plural } from './tree.ts'
+import { describeRun } from './tree.ts'
+import { duration, oneLine, plural } from './wording.ts'
 
 const argumentWidth = 60
 

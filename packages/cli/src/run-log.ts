@@ -1,6 +1,7 @@
 import type { Agent } from '@offshoot/agent'
 import type { SubagentResult, SubagentRunInfo } from '@offshoot/subagent'
 import type { Context } from 'cordis'
+import { watchAgents } from './agent-events.ts'
 
 /** One delegation, as far as it has come. */
 export interface LoggedRun {
@@ -14,6 +15,8 @@ export class RunLog {
   readonly root: Agent
   /** Those that the root itself started, oldest first. */
   readonly runs: LoggedRun[] = []
+  /** When the latest rate limit of each session ends, at the earliest, in milliseconds since the epoch. */
+  readonly retryAt: Map<string, number> = new Map()
   private readonly byId = new Map<string, LoggedRun>()
   private readonly bySession = new Map<string, LoggedRun>()
 
@@ -24,6 +27,14 @@ export class RunLog {
       const run = this.byId.get(info.runId)
       if (run) run.result = result
     })
+    watchAgents(ctx, root, ({ session }, event) => {
+      if (event.type === 'rate-limit') this.retryAt.set(session.id, event.retryAt)
+    })
+  }
+
+  /** How many runs there were, at every depth. */
+  get size(): number {
+    return this.byId.size
   }
 
   /** Who an agent is: `main`, or the run that it is. */

@@ -5,11 +5,15 @@ import { answerOf, reportFailure } from './answer.ts'
 import { closeApp, createAgent, endsInTime, openApp, workingDirectory } from './app.ts'
 import { type CutTask, cutTree, reportCut, reportWaiting } from './cut.ts'
 import { Interrupts } from './interrupts.ts'
-import { exit, type Io, UsageError } from './io.ts'
+import { exit, type Io, UsageError, type Writer } from './io.ts'
 import { JsonLines } from './json-lines.ts'
+import { LiveScreen } from './live-screen.ts'
+import { showLiveTree } from './live-tree.ts'
 import { ProgressLines } from './progress-lines.ts'
 import { RunLog } from './run-log.ts'
-import { duration, renderTree } from './tree.ts'
+import { renderTree } from './tree.ts'
+import { usageLine } from './usage-text.ts'
+import { duration } from './wording.ts'
 
 export interface RunOptions {
   task: readonly string[]
@@ -27,33 +31,37 @@ export async function run(options: RunOptions, io: Io): Promise<number> {
   const drain = drainPolicy(options.drain)
   const task = await readTask(options, io)
   const cwd = workingDirectory('run', options.cwd)
-  const app = await openApp(String(options.config), io)
-  const interrupts = new Interrupts(io)
+  const screen = showsLive(options, io) ? new LiveScreen(io.stderr) : undefined
+  const stderr = screen ?? io.stderr
+  const app = await openApp(String(options.config), { stderr })
+  const interrupts = new Interrupts(io, stderr)
   let code: number = exit.badUsage
   try {
     const agent = createAgent(app, options.config, { cwd })
-    const ended = await runTask(app, agent, task, drain, interrupts, options, io)
+    const ended = await runTask(app, agent, task, drain, interrupts, options, { stdout: io.stdout, stderr, screen })
     code = interrupts.exitCode ?? (ended ? exit.completed : exit.notCompleted)
     return code
   } finally {
+    screen?.close()
     await closeApp(app, code, io)
     interrupts.close()
   }
 }
 
 /** Answers whether the task was completed, and nothing cut. */
-async function runTask(app: App, agent: Agent, task: string, drain: DrainPolicy, interrupts: Interrupts, { json, quiet }: RunOptions, io: Io): Promise<boolean> {
+async function runTask(app: App, agent: Agent, task: string, drain: DrainPolicy, interrupts: Interrupts, { json, quiet }: RunOptions, { stdout, stderr, screen }: Output): Promise<boolean> {
   const { signal } = interrupts
   const startedAt = Date.now()
   const log = new RunLog(app.ctx, agent)
-  const lines = json ? new JsonLines(app.ctx, agent, log, io.stdout) : undefined
-  const progress = json || quiet ? undefined : new ProgressLines(app.ctx, agent, log, io.stderr)
+  const lines = json ? new JsonLines(app.ctx, agent, log, stdout) : undefined
+  const progress = json || quiet ? undefined : new ProgressLines(app.ctx, agent, log, stderr)
+  if (screen) showLiveTree(screen, app.ctx, log, startedAt)
   let cut: CutTask[] = []
   signal.addEventListener('abort', () => { cut = cutTree(app, agent, signal.reason) })
   agent.on(event => {
     if (!progress || drain !== 'wait' || event.type !== 'turn-end' || event.result.stopReason !== 'completed') return
     progress.flush()
-    reportWaiting(app, agent, io.stderr)
+    reportWaiting(app, agent, stderr)
   })
   const result = drain === 'wait' ? await agent.runToQuiet(task, { signal }) : await agent.run(task, { signal })
   // Before anything else is awaited: what is left must not wake the agent.
@@ -61,14 +69,28 @@ async function runTask(app: App, agent: Agent, task: string, drain: DrainPolicy,
   if (isCut && !signal.aborted) cut = cutTree(app, agent, new Error('the run is over'))
   if (isCut) await endsInTime(agent.dispose())
   progress?.flush()
+  screen?.close()
   const completed = result.stopReason === 'completed'
-  if (lines) lines.end(result, cut)
-  else if (completed) io.stdout.write(answerOf(result))
-  if (progress && log.runs.length > 0) io.stderr.write(`\n${renderTree(log, result, Date.now() - startedAt)}`)
-  if (signal.aborted) io.stderr.write(`offshoot: interrupted after ${duration(Date.now() - startedAt)}\n`)
-  else if (!completed) reportFailure(result, !json && !quiet, io.stderr)
-  reportCut(cut, io.stderr)
+  const usage = app.ctx.get('subagents')?.usage(agent) ?? { own: agent.usage, total: agent.usage }
+  if (lines) lines.end(result, usage.total, cut)
+  else if (completed) stdout.write(answerOf(result))
+  if (progress && log.runs.length > 0) stderr.write(`\n${renderTree(log, result, usage.total, Date.now() - startedAt)}`)
+  if (signal.aborted) stderr.write(`offshoot: interrupted after ${duration(Date.now() - startedAt)}\n`)
+  else if (!completed) reportFailure(result, !json && !quiet, stderr)
+  reportCut(cut, stderr)
+  if (progress) stderr.write(usageLine(usage, log.size))
   return completed && !isCut
+}
+
+interface Output {
+  readonly stdout: Writer
+  readonly stderr: Writer
+  readonly screen: LiveScreen | undefined
+}
+
+/** A terminal that can take lines away again, and a person who looks at it. */
+function showsLive({ json, quiet }: RunOptions, { stderr }: Io): boolean {
+  return stderr.isTTY === true && !json && !quiet && process.env.TERM !== 'dumb' && !process.env.CI
 }
 
 type DrainPolicy = 'wait' | 'cancel'

@@ -1,6 +1,7 @@
 import type { Task } from '@offshoot/tasks'
 import type { RunLog } from './run-log.ts'
-import { doing, duration, oneLine } from './tree.ts'
+import { doing } from './tree.ts'
+import { duration, oneLine } from './wording.ts'
 
 /** Ended tasks that are shown: the latest. */
 const shownEnded = 10

@@ -51,7 +51,7 @@ describe.concurrent('offshoot run, with children in the background', () => {
     })
     const { code, stdout, stderr } = await offshoot(['run', '--drain', 'cancel', 'Go.'], inApp(endpoint))
     expect({ code, stdout }).toEqual({ code: 1, stdout: 'Started.\n' })
-    expect(stderr).toMatch(/\n└─ run-3 research "child 3" \[background subagent-3\] aborted[^\n]*\noffshoot: background work was cut: subagent-1 "child 1" \(running\), subagent-2 "child 2" \(running\), subagent-3 "child 3" \(running\)\n$/)
+    expect(stderr).toMatch(/\n└─ run-3 research "child 3" \[background subagent-3\] aborted[^\n]*\noffshoot: background work was cut: subagent-1 "child 1" \(running\), subagent-2 "child 2" \(running\), subagent-3 "child 3" \(running\)\nusage: 5 requests, 200 in \+ 40 out tokens \(own 200 in \+ 40 out\), 3 children; tokens of 3 requests unknown\n$/)
     const children = endpoint.requests.filter(request => lastMessageText(request).startsWith('Child'))
     await Promise.all(children.map(child => child.closed))
     expect(children.every(child => child.aborted)).toBe(true)
@@ -100,7 +100,7 @@ describe.concurrent('offshoot run, with children in the background', () => {
 describe('offshoot run, with children in the background that end before it or are cut', () => {
   it('--drain cancel is a success where nothing has to be cut', async () => {
     await using endpoint = await startEndpoint()
-    expect(await offshootHere(['run', '--drain', 'cancel', 'Go.'], inApp(endpoint))).toEqual({ code: 0, stdout: 'ok\n', stderr: '' })
+    expect(await offshootHere(['run', '--drain', 'cancel', 'Go.'], inApp(endpoint))).toEqual({ code: 0, stdout: 'ok\n', stderr: 'usage: 1 request, 100 in + 20 out tokens\n' })
   })
 
   it('says what was cut when the turn that reads a result fails while others run', async () => {

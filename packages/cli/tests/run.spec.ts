@@ -9,7 +9,7 @@ import { lastMessageText, onWire } from './wire.ts'
 const delegation = { name: 'research', arguments: { description: 'ask a child', prompt: 'What do you know?' } }
 
 describe.concurrent('offshoot run', () => {
-  it('delegates over HTTP: the answer alone on stdout, progress and the tree of what ran on stderr', async () => {
+  it('delegates over HTTP: the answer alone on stdout, progress, the tree of what ran and what it used on stderr', async () => {
     await using endpoint = await startEndpoint(request => onWire(request, {
       'Find out.': { calls: [delegation] },
       'What do you know?': { text: 'I know 42.' },
@@ -23,8 +23,9 @@ describe.concurrent('offshoot run', () => {
     expect(lines[0]).toBe('run-1 research "ask a child" started')
     expect(lines[1]).toMatch(/^run-1 research "ask a child" completed \(.+\)$/)
     expect(lines[2]).toBe('')
-    expect(lines[3]).toMatch(/^main completed \(2 steps, 1 tool call, .+, 200 in \+ 40 out tokens\)$/)
+    expect(lines[3]).toMatch(/^main completed \(2 steps, 1 tool call, .+, 200 in \+ 40 out tokens; in all 300 in \+ 60 out tokens\)$/)
     expect(lines[4]).toMatch(/^└─ run-1 research "ask a child" completed \(1 step, 0 tool calls, .+, 100 in \+ 20 out tokens\)$/)
+    expect(lines.slice(5)).toEqual(['usage: 3 requests, 300 in + 60 out tokens (own 200 in + 40 out), 1 child', ''])
     expect(endpoint.requests).toHaveLength(3)
   })
 
@@ -75,18 +76,18 @@ describe('the options of offshoot run', () => {
     ])
     expect(events[3]).toMatchObject({ runId: 'run-1', provider: 'spawn', label: 'ask a child', tool: { name: 'research' }, depth: 1 })
     expect(events[6]).toEqual({ type: 'text-delta', text: 'Much.', agent: 'run-1' })
-    expect(events[7]).toMatchObject({ runId: 'run-1', stopReason: 'completed', output: 'Much.', model: 'test-model' })
-    expect(events.at(-1)).toMatchObject({ type: 'result', stopReason: 'completed', output: 'Done.', usage: { inputTokens: 200, outputTokens: 40, steps: 2, toolCalls: 1 } })
+    expect(events[7]).toMatchObject({ runId: 'run-1', stopReason: 'completed', output: 'Much.', model: 'test-model', usage: { inputTokens: 100 }, totalUsage: { inputTokens: 100 } })
+    expect(events.at(-1)).toMatchObject({ type: 'result', stopReason: 'completed', output: 'Done.', usage: { inputTokens: 200, outputTokens: 40, steps: 2, toolCalls: 1 }, totalUsage: { inputTokens: 300, outputTokens: 60, steps: 3, toolCalls: 1 } })
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   })
 })
 
 describe('offshoot run, when the task is not completed', () => {
   it.each([
-    ['refuses with HTTP 401', { status: 401, error: 'invalid key' }, /^offshoot: not completed \(error\): the model endpoint http:\/\/127\.0\.0\.1:\d+\/v1\/chat\/completions answered 401: invalid key\n$/],
-    ['declines', { finishReason: 'content_filter' }, /^offshoot: not completed \(refusal\): .+\n$/],
-    ['says nothing', {}, /^offshoot: not completed \(empty-output\): .+\n$/],
-  ])('because the model %s: exit 1, one line, nothing on stdout', async (_why, reply, line) => {
+    ['refuses with HTTP 401', { status: 401, error: 'invalid key' }, /^offshoot: not completed \(error\): the model endpoint http:\/\/127\.0\.0\.1:\d+\/v1\/chat\/completions answered 401: invalid key\nusage: 1 request, tokens unknown\n$/],
+    ['declines', { finishReason: 'content_filter' }, /^offshoot: not completed \(refusal\): .+\nusage: 1 request, .+\n$/],
+    ['says nothing', {}, /^offshoot: not completed \(empty-output\): .+\nusage: 2 requests, .+\n$/],
+  ])('because the model %s: exit 1, one line before what it used, nothing on stdout', async (_why, reply, line) => {
     await using endpoint = await startEndpoint(() => reply)
     const cwd = folderWith({ 'cordis.yml': appConfig })
     const { code, stdout, stderr } = await offshootHere(['run', 'Go.'], { cwd, env: { OPENAI_BASE_URL: endpoint.baseURL } })
@@ -99,7 +100,7 @@ describe('offshoot run, when the task is not completed', () => {
     await endpoint.close()
     const cwd = folderWith({ 'cordis.yml': appConfig })
     const { code, stderr } = await offshootHere(['run', 'Go.'], { cwd, env: { OPENAI_BASE_URL: endpoint.baseURL } })
-    expect(stderr).toMatch(new RegExp(`^offshoot: not completed \\(error\\): the model endpoint ${endpoint.baseURL}/chat/completions cannot be reached: .*ECONNREFUSED.*\\n$`))
+    expect(stderr).toMatch(new RegExp(`^offshoot: not completed \\(error\\): the model endpoint ${endpoint.baseURL}/chat/completions cannot be reached: .*ECONNREFUSED.*\\nusage: 1 request, tokens unknown\\n$`))
     expect(code).toBe(1)
   })
 
@@ -107,7 +108,7 @@ describe('offshoot run, when the task is not completed', () => {
     await using endpoint = await startEndpoint(() => ({ text: 'Half an ans', finishReason: 'length' }))
     const cwd = folderWith({ 'cordis.yml': appConfig })
     const { code, stdout, stderr } = await offshootHere(['run', 'Go.'], { cwd, env: { OPENAI_BASE_URL: endpoint.baseURL } })
-    expect(stderr).toMatch(/not completed \(max-tokens\)[^]*which is no answer:\nHalf an ans\n$/)
+    expect(stderr).toMatch(/not completed \(max-tokens\)[^]*which is no answer:\nHalf an ans\nusage: .+\n$/)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   })
 })

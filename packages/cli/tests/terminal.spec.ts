@@ -62,11 +62,11 @@ describe.concurrent('offshoot chat, on a terminal', () => {
     chat.type('one\r')
     await asked.opened
     chat.type('two\r/tree\r')
-    await chat.wrote('stdout', /main running, step 1\n/)
+    await chat.wrote('stdout', /main model, step 1\n/)
     mayAnswer.open()
     await chat.wrote('stdout', /You said one\nYou said two\n/)
     chat.type('/quit\r')
-    expect(await chat.finished).toMatchObject({ code: 0, stdout: 'main running, step 1\nYou said one\nYou said two\n' })
+    expect(await chat.finished).toMatchObject({ code: 0, stdout: 'main model, step 1\nYou said one\nYou said two\n' })
   })
 
   it('Ctrl-C as a key is the turn, twice is the tree', async () => {
