@@ -18,6 +18,9 @@ export default defineConfig({
         environment: 'node' as const,
         // Files of a package share their modules: loading them anew for each file takes longer than the tests.
         isolate: false,
+        restoreMocks: true,
+        unstubEnvs: true,
+        unstubGlobals: true,
         testTimeout: 10_000,
         // A process takes a core while it starts: no more of them at once than a small machine has.
         ...(runsTheCommand(dir) ? { globalSetup: `${import.meta.dirname}/scripts/build-for-tests.mjs`, maxConcurrency: 2, testTimeout: 20_000 } : {}),
