@@ -16,8 +16,9 @@ export default defineConfig({
         root: dir,
         include: ['tests/**/*.spec.ts'],
         environment: 'node' as const,
-        // Files of a package share their modules: loading them anew for each file takes longer than the tests.
-        isolate: false,
+        // Files of a package share their modules: loading them anew for each file takes longer than the tests. Those that
+        // start processes and make folders keep their own, and clean up file by file.
+        isolate: runsTheCommand(dir),
         restoreMocks: true,
         unstubEnvs: true,
         unstubGlobals: true,
