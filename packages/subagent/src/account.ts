@@ -2,8 +2,6 @@ import { type Agent, sumUsage } from '@offshoot/agent'
 import type { Usage } from '@offshoot/session'
 import type { PublishedRun } from './run.ts'
 
-export const noUsage: Usage = Object.freeze({ steps: 0, toolCalls: 0, durationMs: 0 })
-
 /** What each child has used, with everything below it, counted once: those included that failed, or ended after their parents. */
 export class UsageAccount {
   private readonly runs = new WeakMap<Agent, PublishedRun>()
@@ -22,8 +20,8 @@ export class UsageAccount {
     return total
   }
 
-  /** What `agent` and everything below it has used so far, `live` being the runs that have not ended. */
-  totalOf(agent: Agent, live: Iterable<PublishedRun>): Usage {
+  /** Tells what an agent and everything below it has used so far, `live` being the runs that have not ended. */
+  totals(live: Iterable<PublishedRun>): (agent: Agent) => Usage {
     const byParent = new Map<Agent, Agent[]>()
     for (const { isSettled, parent, agent: child } of live) {
       if (isSettled || !child) continue
@@ -32,7 +30,7 @@ export class UsageAccount {
       else byParent.set(parent, [child])
     }
     const total = (each: Agent): Usage => (byParent.get(each) ?? []).map(total).reduce(plus, plus(each.usage, this.below.get(each)))
-    return total(agent)
+    return total
   }
 
   private credit(parent: Agent, total: Usage): void {

@@ -64,11 +64,11 @@ export class SubagentCore {
 
   tree(agent?: Agent): DelegationNode[] {
     const queued = [...this.queued].map(pending => ({ parent: pending.request.parent, info: infoOf(pending), state: 'queued' as const }))
-    return delegationTree([...this.live, ...queued], each => this.usageOf(each), agent)
+    return delegationTree([...this.live, ...queued], this.account.totals(this.live), agent)
   }
 
   usageOf(agent: Agent): Usage {
-    return this.account.totalOf(agent, this.live)
+    return this.account.totals(this.live)(agent)
   }
 
   /** @throws {SubagentError} `DUPLICATE_PROVIDER`. */

@@ -1,5 +1,6 @@
 import { textOf } from '@offshoot/session'
 import assert from 'node:assert/strict'
+import type { ConformanceApp } from './app.ts'
 import type { ProviderPromise } from './promises.ts'
 
 /** What a result may say: design promises 3, 7 and 8. */
@@ -25,13 +26,7 @@ export const endings: ProviderPromise[] = [
   {
     title: 'a child that says nothing ends with empty-output, never completed',
     async check(app) {
-      await app.children.behave({ kind: 'silent' })
-      const run = await app.startRaw()
-      run.begin?.()
-      const result = await app.resultOf(run)
-      assert.equal(result.stopReason, 'empty-output')
-      assert.equal(textOf(result.output), '')
-      await run.dispose()
+      await assertSilenceIsEmpty(app)
     },
   },
   {
@@ -39,13 +34,7 @@ export const endings: ProviderPromise[] = [
     async check(app) {
       app.model.behave({ kind: 'answer', text: 'Words of the parent.' })
       await app.parent.run('Say something.')
-      await app.children.behave({ kind: 'silent' })
-      const run = await app.startRaw()
-      run.begin?.()
-      const result = await app.resultOf(run)
-      assert.equal(result.stopReason, 'empty-output')
-      assert.equal(textOf(result.output), '')
-      await run.dispose()
+      await assertSilenceIsEmpty(app)
     },
   },
   {
@@ -101,3 +90,13 @@ export const endings: ProviderPromise[] = [
     },
   },
 ]
+
+async function assertSilenceIsEmpty(app: ConformanceApp): Promise<void> {
+  await app.children.behave({ kind: 'silent' })
+  const run = await app.startRaw()
+  run.begin?.()
+  const result = await app.resultOf(run)
+  assert.equal(result.stopReason, 'empty-output')
+  assert.equal(textOf(result.output), '')
+  await run.dispose()
+}
