@@ -1,4 +1,4 @@
-import { type ContentBlock, type Prompt, promptBlocks, type Usage } from '@offshoot/session'
+import { type ContentBlock, noUsage, type Prompt, promptBlocks, type Usage } from '@offshoot/session'
 import type { ToolView } from '@offshoot/tools'
 import { onAbort } from './abort.ts'
 import { Background, type BackgroundOwner } from './background.ts'
@@ -20,7 +20,6 @@ declare module '@offshoot/tools' {
 }
 
 const quiet: Promise<void> = Promise.resolve()
-const noUsage: Usage = Object.freeze({ steps: 0, toolCalls: 0, durationMs: 0 })
 const nothing = (): void => {}
 
 /**

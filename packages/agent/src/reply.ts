@@ -1,5 +1,5 @@
 import { classifyFailure, describeFailure, type FailureKind, type ModelStream, type ModelStreamPart, syncParts } from '@offshoot/model'
-import type { FileBlock, Message, MessagePart, ReasoningBlock, TextBlock, ToolCallPart, ToolResultPart } from '@offshoot/session'
+import { deepFreeze, type FileBlock, type Message, type MessagePart, type ReasoningBlock, type TextBlock, type ToolCallPart, type ToolResultPart } from '@offshoot/session'
 import { parseArguments } from '@offshoot/tools'
 import type { StopReason, TurnCut } from './types.ts'
 
@@ -187,14 +187,6 @@ function seal(part: Part): MessagePart | ToolResultPart {
   if (!('closed' in part)) return part
   const { type, text, providerOptions } = part
   return Object.freeze<TextBlock | ReasoningBlock>(providerOptions ? { type, text, providerOptions } : { type, text })
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) {
-    for (const key in value) deepFreeze(value[key])
-    Object.freeze(value)
-  }
-  return value
 }
 
 /** Drain `stream` into `visit`. `onCancel` receives what stops the reading at once, for a model that ignores its signal. */

@@ -4,6 +4,8 @@ import type { SessionHeader } from './types.ts'
 
 export { Session } from './session.ts'
 export { promptBlocks, textOf } from './content.ts'
+export { deepFreeze } from './freeze.ts'
+export { noUsage } from './no-usage.ts'
 export type {
   ContentBlock, Entry, EntrySource, FileBlock, Message, MessagePart, Prompt, ProviderMetadata, ReasoningBlock, SessionHeader, TextBlock,
   ToolCallPart, ToolResultPart, Usage,

@@ -1,4 +1,5 @@
 import type * as library from '@cfworker/json-schema'
+import { deepFreeze } from '@offshoot/session'
 import { createRequire } from 'node:module'
 import { SubagentError } from './error.ts'
 import { metaSchema } from './meta-schema.ts'
@@ -100,14 +101,6 @@ function load(): typeof library {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) {
-    for (const inner of Object.values(value)) deepFreeze(inner)
-    Object.freeze(value)
-  }
-  return value
 }
 
 function invalid(what: string, cause?: unknown): SubagentError {

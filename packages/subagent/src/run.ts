@@ -1,6 +1,5 @@
 import type { Agent, TurnCut } from '@offshoot/agent'
-import { textOf } from '@offshoot/session'
-import { noUsage } from './account.ts'
+import { noUsage, textOf } from '@offshoot/session'
 import { bounded } from './bounded.ts'
 import type { SubagentCore } from './core.ts'
 import type { Watched } from './deadlines.ts'

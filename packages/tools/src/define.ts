@@ -1,3 +1,4 @@
+import { deepFreeze } from '@offshoot/session'
 import type { TObject } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { minOutputBytes } from './cap.ts'
@@ -47,12 +48,4 @@ export function defineTool<S extends TObject>(definition: ToolDefinition<S>): To
 
 function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1)
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) {
-    for (const inner of Object.values(value)) deepFreeze(inner)
-    Object.freeze(value)
-  }
-  return value
 }
