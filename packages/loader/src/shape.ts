@@ -1,5 +1,5 @@
 import { nearest, suggest } from '@offshoot/problems'
-import { isMap, isSeq, type Pair } from 'yaml'
+import { isMap, isSeq, type Pair } from './bundled/yaml.ts'
 import { type Entry, ENTRY_KEYS, type EntryKey, labelEntry, type Position } from './entry.ts'
 import { holdsExpression, JsExpression } from './evaluate.ts'
 import type { Findings } from './findings.ts'

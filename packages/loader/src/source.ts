@@ -1,4 +1,4 @@
-import { type Document, isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit, type YAMLError } from 'yaml'
+import { type Document, isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit, type YAMLError } from './bundled/yaml.ts'
 import type { Position } from './entry.ts'
 import { JsExpression } from './evaluate.ts'
 

@@ -1,4 +1,4 @@
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import { createOpenAICompatible } from './bundled/openai-compatible.ts'
 import { APICallError, type JSONValue, type LanguageModelV3 } from '@ai-sdk/provider'
 import type { LanguageModel, ModelRequest, ModelStreamPart } from '@offshoot/model'
 import { checkBaseURL } from './base-url.ts'

@@ -1,5 +1,4 @@
-import { defineTool, type SpillStore, type Tool, type ToolExec } from '@offshoot/tools'
-import { Type } from '@sinclair/typebox'
+import { defineTool, type SpillStore, type Tool, type ToolExec, Type } from '@offshoot/tools'
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { FileError } from './error.ts'

@@ -1,5 +1,4 @@
-import { defineTool, type Tool } from '@offshoot/tools'
-import { Type } from '@sinclair/typebox'
+import { defineTool, type Tool, Type } from '@offshoot/tools'
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { explain, FileError } from './error.ts'

@@ -1,5 +1,4 @@
-import { defineTool, type Tool } from '@offshoot/tools'
-import { Type } from '@sinclair/typebox'
+import { defineTool, type Tool, Type } from '@offshoot/tools'
 import { replaceFile } from './replace.ts'
 import type { Turns } from './turns.ts'
 import { Workdir } from './workdir.ts'

@@ -1,0 +1,2 @@
+export { type Static, type TObject, Type } from '@sinclair/typebox'
+export { TypeCompiler } from '@sinclair/typebox/compiler'
