@@ -4,6 +4,9 @@ import { importsOf, isOffshoot, type Member, offshootIds, packages, read, refere
 // Lowest first. This is the one place where the order is written.
 const services = ['problems', 'session', 'model', 'tools', 'agent', 'tasks', 'approvals', 'subagent', 'worktree']
 
+/** Plain libraries below everything: anybody may take them, and they take none of these packages. */
+const foundations = ['processes']
+
 /** What several packages of one kind are built from; it belongs to that kind, and only that kind takes it. */
 const libraries = ['subagent-in-process']
 
@@ -19,6 +22,8 @@ function isLeaf(id: string): boolean {
 
 /** Why `from` must not depend on `to`, or `undefined` where it may. */
 function refusal(from: string, to: string): string | undefined {
+  if (foundations.includes(from)) return 'a foundation takes no other package'
+  if (foundations.includes(to)) return undefined
   if (services.includes(from)) {
     return services.indexOf(to) < services.indexOf(from) && services.includes(to) ? undefined : 'a service depends on lower services only'
   }
@@ -62,6 +67,7 @@ describe('the order', () => {
 
   it.each([
     ['session', 'model'],
+    ['processes', 'problems'],
     ['agent', 'model-scripted'],
     ['tool-subagent', 'subagent-spawn'],
     ['subagent-spawn', 'subagent-acp'],

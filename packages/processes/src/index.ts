@@ -1,0 +1,5 @@
+export { bootId } from './boot.ts'
+export { descendantsOf } from './descend.ts'
+export { wasStartedWith } from './environment.ts'
+export { identify, isAlive, listProcesses, parsePs, type ProcessId, type ProcessInfo } from './list.ts'
+export { signalGroup, signalProcess } from './signal.ts'

@@ -1,0 +1,17 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { onTestFinished } from 'vitest'
+
+/** A shell that runs `script`, as the leader of a session of its own. It goes when the test ends. Settles when it has said its first line. */
+export async function startShell(script: string, env: Record<string, string> = {}): Promise<{ readonly child: ChildProcess, readonly pid: number, readonly said: string }> {
+  const child = spawn('/bin/sh', ['-c', script], { detached: true, stdio: ['ignore', 'pipe', 'ignore'], env: { PATH: process.env['PATH'], ...env } })
+  onTestFinished(() => {
+    try {
+      process.kill(-child.pid!, 'SIGKILL')
+    } catch {
+      // It has ended.
+    }
+  })
+  const [said] = await once(child.stdout, 'data') as [Buffer]
+  return { child, pid: child.pid!, said: said.toString().trim() }
+}
