@@ -1,6 +1,6 @@
 import { onAbort } from '@offshoot/agent'
 import type { CappedOutput } from '@offshoot/tools'
-import { execa } from 'execa'
+import { execa } from './bundled/execa.ts'
 import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 import { ShellError } from './error.ts'
 import { ProcessGroup } from './group.ts'

@@ -1,5 +1,5 @@
+import { listProcesses, type ProcessInfo, signalGroup } from '@offshoot/processes'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Process, processesOf } from './processes.ts'
 
 const pollMs = 10
 /** Only a process that the system itself holds up lives on after SIGKILL. */
@@ -36,7 +36,7 @@ export class ProcessGroup {
     await this.wait(killedMs, 'SIGKILL')
   }
 
-  private async wait(ms: number, signal?: NodeJS.Signals): Promise<Process[]> {
+  private async wait(ms: number, signal?: NodeJS.Signals): Promise<ProcessInfo[]> {
     const end = performance.now() + ms
     for (;;) {
       const alive = this.alive()
@@ -46,24 +46,18 @@ export class ProcessGroup {
     }
   }
 
-  private alive(): Process[] {
-    const found = processesOf(this.id)
+  private alive(): ProcessInfo[] {
+    const found = this.members()
     // A process that is started during the look can be overlooked: the system knows whether the group is empty.
-    return found.length > 0 || !send(this.id, 0) ? found : processesOf(this.id)
+    return found.length > 0 || !signalGroup(this.id, 0) ? found : this.members()
   }
 
-  private sendAll(signal: NodeJS.Signals, processes: readonly Process[]): void {
-    for (const group of new Set(processes.map(each => each.group))) send(group, signal)
+  /** `timeout` and `set -m` make groups of their own, in the same session. */
+  private members(): ProcessInfo[] {
+    return listProcesses().filter(({ session }) => session === this.id)
   }
-}
 
-/** Whether there is such a group. */
-function send(group: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    process.kill(-group, signal)
-    return true
-  } catch (error) {
-    // Anything but "no such process" means that there is one, of another user.
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+  private sendAll(signal: NodeJS.Signals, processes: readonly ProcessInfo[]): void {
+    for (const group of new Set(processes.map(each => each.group))) signalGroup(group, signal)
   }
 }

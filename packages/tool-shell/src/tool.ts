@@ -1,6 +1,5 @@
 import type {} from '@offshoot/agent'
-import { CappedOutput, defineTool, type SpillStore, type Tool } from '@offshoot/tools'
-import { Type } from '@sinclair/typebox'
+import { CappedOutput, defineTool, type SpillStore, type Tool, Type } from '@offshoot/tools'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { CommandEnd } from './command.ts'
