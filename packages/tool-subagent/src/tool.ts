@@ -1,8 +1,7 @@
 import type {} from '@offshoot/agent'
 import type { SubagentCore, SubagentProvider, SubagentRun, SubagentStartRequest } from '@offshoot/subagent'
 import type { TaskCore } from '@offshoot/tasks'
-import { capText, defineTool, type SpillStore, type Tool } from '@offshoot/tools'
-import { Type } from '@sinclair/typebox'
+import { capText, defineTool, type SpillStore, type Tool, Type } from '@offshoot/tools'
 import { startInBackground } from './background.ts'
 import type { Config } from './index.ts'
 import { cancelledError, type PartialOutput, renderResult, startFailure } from './render.ts'
@@ -25,6 +24,8 @@ export function delegationTool(subagents: SubagentCore, provider: SubagentProvid
       ? Type.Object({ ...parameters, run_in_background: Type.Optional(Type.Boolean({ description: backgroundParameter })) })
       : Type.Object(parameters),
     concurrency,
+    // What its children do is judged in them.
+    effect: 'read',
     maxOutputBytes,
     async execute(args: Arguments, { agent, callId, signal = neverAborts }) {
       const { description, prompt, run_in_background: inBackground = false } = args

@@ -1,6 +1,5 @@
 import type { Task, TaskCore } from '@offshoot/tasks'
-import { defineTool, type Tool } from '@offshoot/tools'
-import { Type } from '@sinclair/typebox'
+import { defineTool, type Tool, Type } from '@offshoot/tools'
 import { needCaller } from './caller.ts'
 import { readCall, wasKilled } from './status.ts'
 
@@ -15,7 +14,7 @@ export function killTool(tasks: TaskCore): Tool {
     }),
     // A kill waits for the task to stop; several need not wait for one another.
     concurrency: 'parallel',
-    effect: 'execute',
+    effect: 'read',
     async execute({ task_id: id, reason }, { agent, signal }) {
       const owner = needCaller('task_kill', agent)
       const task = tasks.need(id, owner)

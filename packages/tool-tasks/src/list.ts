@@ -1,6 +1,5 @@
 import type { Task, TaskCore } from '@offshoot/tasks'
-import { defineTool, type Tool } from '@offshoot/tools'
-import { Type } from '@sinclair/typebox'
+import { defineTool, type Tool, Type } from '@offshoot/tools'
 import { needCaller } from './caller.ts'
 import { elapsed, named, runningState } from './status.ts'
 

@@ -44,7 +44,7 @@ describe('the tools', () => {
     const app = await start()
     const { tools } = app.ctx.tools.core
     expect(names.map(name => [tools.get(name)!.concurrency, tools.get(name)!.effect])).toEqual([
-      ['parallel', 'execute'], ['parallel', 'read'], ['parallel', 'read'],
+      ['parallel', 'read'], ['parallel', 'read'], ['parallel', 'read'],
     ])
   })
 

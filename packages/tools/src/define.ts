@@ -1,8 +1,7 @@
 import { deepFreeze } from '@offshoot/session'
-import type { TObject } from '@sinclair/typebox'
-import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { minOutputBytes } from './cap.ts'
 import { ToolError } from './error.ts'
+import { type TObject, TypeCompiler } from './bundled/typebox.ts'
 import type { Tool, ToolDefinition } from './types.ts'
 
 const validName = /^[a-zA-Z0-9_-]{1,64}$/

@@ -4,16 +4,17 @@ import z from 'schemastery'
 import { OutputCap, type OutputLimits } from './cap.ts'
 import { ToolError } from './error.ts'
 import { SpillStore } from './spill.ts'
-import type { Tool, ToolFilter } from './types.ts'
+import type { Tool, ToolFilter, ToolGate } from './types.ts'
 import { ToolView } from './view.ts'
 
 export { capText, minOutputBytes, OutputCap, type OutputLimits } from './cap.ts'
 export { defineTool } from './define.ts'
 export { ToolError, type ToolErrorCode } from './error.ts'
 export { CappedOutput } from './output.ts'
+export { Type } from './bundled/typebox.ts'
 export { SpillStore, type Spill } from './spill.ts'
 export { ToolView, errorResult, parseArguments } from './view.ts'
-export type { Tool, ToolConcurrency, ToolDefinition, ToolEffect, ToolExec, ToolFilter, ToolOutput, ToolResult } from './types.ts'
+export type { Tool, ToolConcurrency, ToolDefinition, ToolEffect, ToolExec, ToolFilter, ToolGate, ToolOutput, ToolResult } from './types.ts'
 
 declare module 'cordis' {
   interface Context {
@@ -30,6 +31,8 @@ export class ToolCore {
   readonly spills: SpillStore
   /** How much of what tools answer a model reads. */
   readonly output: OutputCap
+  /** Judges each call of each agent, own tools included. Whoever sets it takes it away again. */
+  gate: ToolGate | undefined
   private unfiltered: ToolView | undefined
   private filtered = new WeakMap<ToolFilter, ToolView>()
 
@@ -40,10 +43,10 @@ export class ToolCore {
 
   /** What an agent sees now. The same object until the registry changes, unless the agent has tools of its own. */
   view(filter?: ToolFilter, own?: readonly Tool[]): ToolView {
-    if (own?.length) return new ToolView(this.tools.values(), filter, own)
-    if (!filter) return this.unfiltered ??= new ToolView(this.tools.values())
+    if (own?.length) return new ToolView(this.tools.values(), filter, own, this)
+    if (!filter) return this.unfiltered ??= new ToolView(this.tools.values(), undefined, [], this)
     let view = this.filtered.get(filter)
-    if (!view) this.filtered.set(filter, view = new ToolView(this.tools.values(), filter))
+    if (!view) this.filtered.set(filter, view = new ToolView(this.tools.values(), filter, [], this))
     return view
   }
 

@@ -1,6 +1,6 @@
 import type { LanguageModelV3FunctionTool } from '@ai-sdk/provider'
 import type { ContentBlock } from '@offshoot/session'
-import type { Static, TObject } from '@sinclair/typebox'
+import type { Static, TObject } from './bundled/typebox.ts'
 
 /** What a running call knows of its surroundings. `@offshoot/agent` adds `agent`, by declaration merging. */
 export interface ToolExec {
@@ -46,6 +46,12 @@ export interface Tool {
   check(args: unknown): string | undefined
   execute(args: unknown, exec: ToolExec): ToolOutput | Promise<ToolOutput>
 }
+
+/**
+ * Judges a call whose arguments fit, before it runs: with nothing it may, with a text it may not, and that is why. The call waits for
+ * an answer that takes time.
+ */
+export type ToolGate = (tool: Tool, args: Record<string, unknown>, exec: ToolExec) => string | undefined | Promise<string | undefined>
 
 export interface ToolResult {
   readonly content: readonly ContentBlock[]

@@ -2,15 +2,18 @@ import type { LanguageModelV3FunctionTool } from '@ai-sdk/provider'
 import { suggest } from '@offshoot/problems'
 import type { ContentBlock } from '@offshoot/session'
 import { spillReader } from './cut.ts'
-import type { Tool, ToolExec, ToolFilter, ToolOutput, ToolResult } from './types.ts'
+import type { Tool, ToolExec, ToolFilter, ToolGate, ToolOutput, ToolResult } from './types.ts'
 
 /** The tools one agent has at one moment. It answers schema, lookup and execution alike, so a hidden tool is also refused. */
 export class ToolView {
   /** What a request carries, by name, whatever the load order: caches survive reloads. Frozen. */
   readonly specs: readonly LanguageModelV3FunctionTool[]
   private readonly byName = new Map<string, Tool>()
+  private readonly gates: { readonly gate?: ToolGate | undefined }
 
-  constructor(global: Iterable<Tool>, filter?: ToolFilter, own: readonly Tool[] = []) {
+  /** @param gates whoever may have a gate when a call comes. */
+  constructor(global: Iterable<Tool>, filter?: ToolFilter, own: readonly Tool[] = [], gates: ToolView['gates'] = {}) {
+    this.gates = gates
     const visible = [...global].filter(({ name }) => passes(filter, name))
     const tools = [...new Map([...visible, ...own].map(tool => [tool.name, tool])).values()]
     for (const tool of tools.sort((a, b) => a.name < b.name ? -1 : 1)) this.byName.set(tool.name, tool)
@@ -39,6 +42,10 @@ export class ToolView {
     try {
       const misfit = tool.check(args)
       if (misfit !== undefined) return errorResult(`invalid arguments for "${name}": ${misfit}`)
+      const judged = this.gates.gate?.(tool, args, exec)
+      const refusal = judged instanceof Promise ? await judged : judged
+      if (refusal !== undefined) return errorResult(refusal)
+      if (judged instanceof Promise && exec.signal?.aborted) return errorResult('the call was cancelled before it ran')
       return { content: blocks(await tool.execute(args, exec)), isError: false }
     } catch (error) {
       return errorResult(messageOf(error))
