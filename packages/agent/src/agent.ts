@@ -173,12 +173,14 @@ export class Agent extends AgentIdentity {
     this.abortFollowers(signal, signal.reason)
   }
 
-  /**
-   * Say that a call of the turn under way waits for a child, until the returned function is called: an agent all of whose
-   * calls do gives its slot back.
-   */
+  /** Say that a call of the turn under way waits for a child, until the returned function is called: an agent all of whose calls do gives its slot back. */
   waitForChild(callId: string): () => void {
     return this.slot && this.turn ? this.turn.waitForChild(callId) : nothing
+  }
+
+  /** Say that a call of the turn under way waits for an approval, until the returned function is called: the agent waits for a person then, whatever else it does. */
+  waitForApproval(): () => void {
+    return this.turn?.waitForApproval() ?? nothing
   }
 
   /** Hear what the agent does, until the returned function is called. */

@@ -4,6 +4,7 @@ import { checkFilter, type ToolCore } from '@offshoot/tools'
 import { isAbsolute } from 'node:path'
 import { Agent } from './agent.ts'
 import { AgentError } from './error.ts'
+import { type Lineage, lineageFrom } from './lineage.ts'
 import type { Notify } from './notify.ts'
 import type { AgentOptions } from './types.ts'
 
@@ -43,6 +44,8 @@ export class AgentCore {
   private readonly defaults: AgentDefaults
   private readonly live = new Map<string, Agent>()
   private readonly systems = new Map<string, Message>()
+  /** Of roots that are given none. */
+  private readonly lineage: Lineage = lineageFrom(process.env)
   private counter = 0
 
   constructor({ sessions, models, tools, notify, log, ...defaults }: AgentCoreOptions) {
@@ -67,12 +70,14 @@ export class AgentCore {
     if (!Number.isInteger(maxSteps) || maxSteps < 1) throw new AgentError('INVALID_AGENT', `maxSteps must be a whole number from 1, not ${maxSteps}`)
     const modelName = options.model ?? parent?.modelName ?? this.defaults.model ?? this.models.defaultName()
     this.models.get(modelName)
-    const depth = parent ? parent.depth + 1 : 0
+    const lineage = parent ? { depth: parent.depth + 1, maxDepth: parent.maxDepth } : options.lineage ?? this.lineage
+    const { depth } = lineage
     const agent = new Agent(this, {
       id: `agent-${++this.counter}`,
       label: options.label ?? 'main',
       parent,
       depth,
+      maxDepth: lineage.maxDepth,
       cwd,
       session: options.session ?? this.sessions.create(parent ? { parent: parent.session.id, depth, cwd } : { depth, cwd }),
       modelName,

@@ -8,8 +8,10 @@ export class AgentIdentity {
   readonly id: string
   readonly label: string
   readonly parent: Agent | undefined
-  /** 0 for a root; a child is one deeper than its parent. */
+  /** 0 for a root, unless its app is itself a child; a child is one deeper than its parent. */
   readonly depth: number
+  /** Absolute depth that nothing below it may exceed, where whoever runs its root said so. */
+  readonly maxDepth: number | undefined
   /** Absolute. */
   readonly cwd: string
   readonly session: Session
@@ -33,6 +35,7 @@ export class AgentIdentity {
     this.label = setup.label
     this.parent = setup.parent
     this.depth = setup.depth
+    this.maxDepth = setup.maxDepth
     this.cwd = setup.cwd
     this.session = setup.session
     this.modelName = setup.modelName

@@ -40,6 +40,8 @@ export class AgentTurn implements Turn {
   private controller = new AbortController()
   /** Calls that wait for a child, with how many each waits for. */
   private waits: Map<string, number> | undefined
+  /** Calls that wait for an approval. */
+  private approvals = 0
 
   constructor(agent: Agent, model: LanguageModel, { models, maxParallelTools, maxRepeats, tools }: Pick<AgentCore, 'models' | 'maxParallelTools' | 'maxRepeats' | 'tools'>) {
     this.agent = agent
@@ -139,7 +141,8 @@ export class AgentTurn implements Turn {
   }
 
   progress(): TurnProgress {
-    const { step, startedAt: logLength, waitsFor, heardAt, hasAnswered } = this
+    const { step, startedAt: logLength, heardAt, hasAnswered } = this
+    const waitsFor = this.approvals > 0 ? 'approval' : this.waitsFor
     const tool = this.running.at(-1)
     const progress = { step, logLength, waitsFor, heardAt, hasAnswered, usage: this.usage.total() }
     return tool === undefined ? progress : { ...progress, tool }
@@ -157,6 +160,16 @@ export class AgentTurn implements Turn {
       const left = waits.get(callId)! - 1
       if (left > 0) waits.set(callId, left)
       else waits.delete(callId)
+    }
+  }
+
+  /** A call waits for an approval, until the returned function is called. Idempotent. */
+  waitForApproval(): () => void {
+    this.approvals++
+    let waiting = true
+    return () => {
+      if (waiting) this.approvals--
+      waiting = false
     }
   }
 

@@ -1,6 +1,7 @@
 import type { ContentBlock, Session, Usage } from '@offshoot/session'
 import type { Tool, ToolFilter, ToolResult } from '@offshoot/tools'
 import type { Agent } from './agent.ts'
+import type { Lineage } from './lineage.ts'
 
 /** How a turn can end. The set grows by declaration merging; treat one that you do not know as a failure. */
 export interface StopReasons {
@@ -72,6 +73,8 @@ export interface AgentOptions {
   readonly maxSteps?: number | undefined
   /** Per request. */
   readonly maxOutputTokens?: number | undefined
+  /** Where a root stands that is itself somebody's child; default: what the process was started with. A child has its parent's. */
+  readonly lineage?: Lineage | undefined
   /** It goes when the parent goes, and is one level deeper. */
   readonly parent?: Agent | undefined
   /** What people and scripted models call it; default `main`. */
@@ -87,8 +90,8 @@ export interface AnswerTool extends Tool {
   whereWrong(args: StructuredAnswer): string
 }
 
-/** What a turn waits for: the model's next word, its tools, a slot to work in, or the end of a rate limit. */
-export type TurnWait = 'model' | 'tools' | 'slot' | 'rate-limit'
+/** What a turn waits for: the model's next word, its tools, a slot to work in, the end of a rate limit, or a person's approval. */
+export type TurnWait = 'model' | 'tools' | 'slot' | 'rate-limit' | 'approval'
 
 /** A turn under way. */
 export interface TurnProgress {
