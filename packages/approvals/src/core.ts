@@ -1,0 +1,166 @@
+import { type Agent, type Notify, onAbort } from '@offshoot/agent'
+import type { ToolEffect } from '@offshoot/tools'
+import { PendingApproval } from './pending.ts'
+import { type Policies, type Rule, ruleFor } from './policy.ts'
+import type { Approval, ApprovalRequest, Attendant, Verdict } from './types.ts'
+
+export interface ApprovalLimits extends Policies {
+  /** How long one request waits for its answer, in milliseconds. */
+  readonly timeoutMs: number
+}
+
+interface Attendance {
+  readonly attendant: Attendant
+  /** Absent: of every tree. */
+  readonly root: Agent | undefined
+}
+
+/** The plain core behind `ctx.approvals`: the policy, and the queue of those whom it tells to ask. */
+export class ApprovalCore {
+  private readonly limits: ApprovalLimits
+  private readonly notify: Notify
+  private readonly log: (error: unknown) => void
+  /** What waits, and who was told of it. */
+  private readonly queue = new Map<PendingApproval, Set<Attendance>>()
+  private readonly attendances = new Set<Attendance>()
+  /** Tools that a tree may always use. */
+  private readonly granted = new WeakMap<Agent, Set<string>>()
+  private counter = 0
+
+  constructor(limits: ApprovalLimits, notify: Notify, log: (error: unknown) => void) {
+    this.limits = limits
+    this.notify = notify
+    this.log = log
+  }
+
+  /** Whether the config lets it run, and nobody has to be asked. */
+  allows(tool: string, effect: ToolEffect | undefined): boolean {
+    return ruleFor(this.limits, tool, effect).policy === 'allow'
+  }
+
+  judge(request: ApprovalRequest): Verdict | Promise<Verdict> {
+    const rule = this.ruleOf(request)
+    return rule.policy === 'allow' ? { allowed: true, by: 'policy' } : this.decide(request, rule)
+  }
+
+  async ask(request: ApprovalRequest): Promise<Verdict> {
+    return this.decide(request, this.ruleOf(request))
+  }
+
+  list(root?: Agent): Approval[] {
+    return [...this.queue.keys()].filter(each => root === undefined || each.root === root)
+  }
+
+  /** @returns the end of it: what nobody else can answer then is denied. */
+  attend(attendant: Attendant, root?: Agent): () => void {
+    const attendance: Attendance = { attendant, root }
+    this.attendances.add(attendance)
+    this.putAll()
+    return () => {
+      if (this.attendances.delete(attendance)) this.putAll()
+    }
+  }
+
+  /** Nothing asks any more: what waits is settled as `ended`. With `agent`, of what this agent itself asked. */
+  end(agent?: Agent): void {
+    for (const pending of this.queue.keys()) if (!agent || pending.request.agent === agent) pending.settle(ended(pending.request))
+  }
+
+  private ruleOf({ tool, effect }: ApprovalRequest): Rule {
+    return ruleFor(this.limits, tool, effect)
+  }
+
+  private decide(request: ApprovalRequest, rule: Rule): Verdict | Promise<Verdict> {
+    const { agent, tool, signal } = request
+    if (rule.policy === 'deny') return { allowed: false, by: 'policy', reason: `"${tool}" is not allowed here (approvals: ${rule.key} is "deny")` }
+    const root = rootOf(agent)
+    if (this.granted.get(root)?.has(tool)) return { allowed: true, by: 'earlier-answer' }
+    if (signal?.aborted || agent.state === 'disposed') return ended(request)
+    return this.attendancesOf(root).length === 0 ? nobody(request, rule) : this.enqueue(request, root)
+  }
+
+  private enqueue(request: ApprovalRequest, root: Agent): Promise<Verdict> {
+    const { agent, asker, signal } = request
+    // Of a child elsewhere its run says that it waits.
+    const shown = asker === undefined ? agent.waitForApproval() : undefined
+    const told = new Set<Attendance>()
+    let unlink: (() => void) | undefined
+    let isAnnounced = false
+    const tellOfEnd = (verdict: Verdict): void => {
+      for (const attendance of told) if (this.attendances.has(attendance)) this.tell(() => attendance.attendant.settled?.(pending, verdict))
+      this.notify('approval/settled', pending, verdict)
+    }
+    const pending = new PendingApproval(request, {
+      id: `approval-${++this.counter}`, root, timeoutMs: this.limits.timeoutMs,
+      settled: (settled, verdict) => {
+        this.queue.delete(settled)
+        unlink?.()
+        shown?.()
+        if (isAnnounced) tellOfEnd(verdict)
+      },
+      always: ({ request: { tool } }) => { this.grant(root, tool) },
+    })
+    if (signal) unlink = onAbort(signal, () => { pending.settle(ended(request)) })
+    this.queue.set(pending, told)
+    this.notify('approval/asked', pending)
+    isAnnounced = true
+    // Settled by a listener: the others hear of its end after its beginning.
+    if (pending.verdict) tellOfEnd(pending.verdict)
+    else this.put(pending, told)
+    return pending.outcome
+  }
+
+  private putAll(): void {
+    for (const [pending, told] of this.queue) this.put(pending, told)
+  }
+
+  /** Before everybody who may answer and has not heard of it. Where nobody may any more, it is denied. */
+  private put(pending: PendingApproval, told: Set<Attendance>): void {
+    const attendances = this.attendancesOf(pending.root)
+    if (attendances.length === 0) pending.settle(nobody(pending.request, this.ruleOf(pending.request)))
+    for (const attendance of attendances) {
+      if (pending.verdict) return
+      if (told.has(attendance)) continue
+      told.add(attendance)
+      this.tell(() => { attendance.attendant.asked(pending) })
+    }
+  }
+
+  private grant(root: Agent, tool: string): void {
+    const tools = this.granted.get(root)
+    if (tools) tools.add(tool)
+    else this.granted.set(root, new Set([tool]))
+    for (const pending of this.queue.keys()) if (pending.root === root && pending.request.tool === tool) pending.settle({ allowed: true, by: 'earlier-answer' })
+  }
+
+  /** Those of this tree alone, else those of all. */
+  private attendancesOf(root: Agent): Attendance[] {
+    const all = [...this.attendances]
+    const own = all.filter(each => each.root === root)
+    return own.length > 0 ? own : all.filter(each => each.root === undefined)
+  }
+
+  private tell(act: () => void): void {
+    try {
+      act()
+    } catch (error) {
+      this.log(error)
+    }
+  }
+}
+
+function rootOf(agent: Agent): Agent {
+  let root = agent
+  while (root.parent) root = root.parent
+  return root
+}
+
+function nobody({ tool }: ApprovalRequest, { policy, key }: Rule): Verdict {
+  // Of what was asked for beyond the policy, no other policy lets it run.
+  const remedy = policy === 'ask' ? `approvals: ${key}; "allow" there lets it run, and on a terminal it is asked for` : 'on a terminal it is asked for'
+  return { allowed: false, by: 'nobody', reason: `"${tool}" needs an approval, and nobody is here to give it (${remedy})` }
+}
+
+function ended({ tool }: ApprovalRequest): Verdict {
+  return { allowed: false, by: 'ended', reason: `the call of "${tool}" was cancelled before it was approved` }
+}
