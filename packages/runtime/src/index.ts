@@ -1,4 +1,5 @@
 import AgentService from '@offshoot/agent'
+import ApprovalService from '@offshoot/approvals'
 import ModelService from '@offshoot/model'
 import ProblemsService from '@offshoot/problems'
 import SessionService from '@offshoot/session'
@@ -24,6 +25,8 @@ export interface Config {
   tasks: TaskService.Config
   /** Of `@offshoot/tool-tasks`. */
   toolTasks: toolTasks.Config
+  /** Of `@offshoot/approvals`. */
+  approvals: ApprovalService.Config
   /** Of `@offshoot/subagent`. */
   subagents: SubagentService.Config
   /** Of `@offshoot/subagent-spawn`. */
@@ -38,6 +41,7 @@ export interface Input {
   agent?: Partial<AgentService.Config>
   tasks?: Partial<TaskService.Config>
   toolTasks?: Partial<toolTasks.Config>
+  approvals?: Partial<ApprovalService.Config>
   subagents?: SubagentService.Input
   spawn?: Partial<spawn.Config>
   fork?: Partial<fork.Config>
@@ -49,6 +53,7 @@ export const Config: z<Input, Config> = z.object({
   agent: AgentService.Config,
   tasks: TaskService.Config,
   toolTasks: toolTasks.Config,
+  approvals: ApprovalService.Config,
   subagents: SubagentService.Config,
   spawn: spawn.Config,
   fork: fork.Config,
@@ -63,6 +68,7 @@ export function apply(ctx: Context, config: Config): void {
   ctx.plugin(AgentService, config.agent)
   ctx.plugin(TaskService, config.tasks)
   ctx.plugin(toolTasks, config.toolTasks)
+  ctx.plugin(ApprovalService, config.approvals)
   ctx.plugin(SubagentService, config.subagents)
   ctx.plugin(spawn, config.spawn)
   ctx.plugin(fork, config.fork)

@@ -1,4 +1,5 @@
 import AgentService from '@offshoot/agent'
+import ApprovalService from '@offshoot/approvals'
 import ModelService from '@offshoot/model'
 import { fakeModel } from '@offshoot/model/testing'
 import ProblemsService from '@offshoot/problems'
@@ -83,7 +84,7 @@ describe('the runtime', () => {
   it('has the defaults of those packages', () => {
     expect(runtime.Config()).toEqual({
       model: ModelService.Config(), tools: ToolService.Config(),
-      agent: AgentService.Config(), tasks: TaskService.Config(), toolTasks: toolTasks.Config(), subagents: SubagentService.Config(),
+      agent: AgentService.Config(), approvals: ApprovalService.Config(), tasks: TaskService.Config(), toolTasks: toolTasks.Config(), subagents: SubagentService.Config(),
       spawn: spawn.Config(), fork: fork.Config(),
     })
     expect(runtime.Config({ agent: { maxSteps: 1 } }).agent).toEqual({ ...AgentService.Config(), maxSteps: 1 })
