@@ -21,7 +21,7 @@ function parentWith(app: App, messages: number, each: Message = message): Agent 
 
 function request(parent: Agent): ProviderStartRequest {
   const { signal } = new AbortController()
-  return { prompt: 'Go.', parent, signal, callerSignal: signal, runId: 'run-x', depth: 1, maxDepth: 3 }
+  return { prompt: 'Go.', parent, signal, callerSignal: signal, runId: 'run-x', depth: 1, maxDepth: 3, disposeGraceMs: 1000 }
 }
 
 it.each(['turns', 'steps'] as const)('is made without a look at the history, with seed "%s"', async seed => {

@@ -29,7 +29,7 @@ async function startApp(reply: Parameters<typeof fakeModel>[0] = () => 'The answ
     ctx, parent, model,
     request(overrides) {
       const { signal } = new AbortController()
-      return { prompt: 'Say hello.', parent, signal, callerSignal: overrides?.signal ?? signal, runId: 'run-1', depth: 1, maxDepth: 3, ...overrides }
+      return { prompt: 'Say hello.', parent, signal, callerSignal: overrides?.signal ?? signal, runId: 'run-1', depth: 1, maxDepth: 3, disposeGraceMs: 1000, ...overrides }
     },
   }
 }

@@ -22,14 +22,16 @@ export class UsageAccount {
 
   /** Tells what an agent and everything below it has used so far, `live` being the runs that have not ended. */
   totals(live: Iterable<PublishedRun>): (agent: Agent) => Usage {
-    const byParent = new Map<Agent, Agent[]>()
-    for (const { isSettled, parent, agent: child } of live) {
-      if (isSettled || !child) continue
-      const siblings = byParent.get(parent)
-      if (siblings) siblings.push(child)
-      else byParent.set(parent, [child])
+    const byParent = new Map<Agent, PublishedRun[]>()
+    for (const run of live) {
+      if (run.isSettled) continue
+      const siblings = byParent.get(run.parent)
+      if (siblings) siblings.push(run)
+      else byParent.set(run.parent, [run])
     }
-    const total = (each: Agent): Usage => (byParent.get(each) ?? []).map(total).reduce(plus, plus(each.usage, this.below.get(each)))
+    // What a child elsewhere started itself is in its own account already.
+    const totalOf = ({ agent: child, progress }: PublishedRun): Usage | undefined => child ? total(child) : progress?.usage
+    const total = (each: Agent): Usage => (byParent.get(each) ?? []).map(totalOf).reduce(plus, plus(each.usage, this.below.get(each)))
     return total
   }
 

@@ -103,14 +103,14 @@ export class SubagentCore {
     if (missing !== undefined) throw new SubagentError('UNSUPPORTED_CAPABILITY', missing)
     const { parent, signal } = request
     const depth = parent.depth + 1
-    const maxDepth = Math.min(this.maxDepth, request.maxDepth ?? this.maxDepth)
+    const maxDepth = Math.min(this.maxDepth, request.maxDepth ?? Infinity, parent.maxDepth ?? Infinity)
     if (depth > maxDepth) throw depthLimit(depth, maxDepth)
     if (signal.aborted) throw aborted(name, signal.reason)
 
     const { tool } = request
     // Before the slot: a parent that only waits for this child gives its own to it.
     const waited = tool && tool.taskId === undefined ? parent.waitForChild(tool.callId) : nothing
-    const pending = new PendingStart(request, this.enter(parent, waited), waited, { runId: `run-${++this.counter}`, provider: name, depth, maxDepth })
+    const pending = new PendingStart(request, this.enter(parent, waited), waited, { runId: `run-${++this.counter}`, provider: name, depth, maxDepth, disposeGraceMs: this.disposeGraceMs })
     registration.pending.add(pending)
     pending.done = this.provide(registration, pending)
     return await pending.done
@@ -176,7 +176,7 @@ export class SubagentCore {
 
   private publish(run: ProviderRun, pending: PendingStart): SubagentRun {
     const info = infoOf(pending, run)
-    const published = new PublishedRun(this, run, info, pending, least(this.deadlines.limits.timeoutMs, pending.request.timeoutMs))
+    const published = new PublishedRun(this, run, info, pending, least(least(this.deadlines.limits.timeoutMs, pending.request.timeoutMs), run.deadlines?.timeoutMs))
     if (run.agent) run.agent.slot = pending.slot
     this.live.add(published)
     this.account.open(published)

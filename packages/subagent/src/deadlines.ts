@@ -1,4 +1,4 @@
-import type { Agent, TurnCut } from '@offshoot/agent'
+import type { Agent, TurnCut, TurnProgress } from '@offshoot/agent'
 
 export interface DeadlineLimits {
   /** How long a provider may take to make a child. */
@@ -15,8 +15,13 @@ export interface DeadlineLimits {
 
 /** A run, as far as its deadlines go. */
 export interface Watched {
-  /** Only when the child lives in this process: nobody else's silence can be told from work. */
+  /** Only when the child lives in this process: nobody else can be told to wrap up. */
   readonly agent?: Agent
+  /** Whether its silence can be told from work. */
+  readonly isHeard: boolean
+  readonly progress: Pick<TurnProgress, 'waitsFor' | 'heardAt' | 'hasAnswered'> | undefined
+  /** How long its provider lets it be silent. */
+  readonly idleMs: number | undefined
   /** Milliseconds since the epoch. */
   readonly startedAt: number
   /** The smallest total that applies to it. */
@@ -38,8 +43,7 @@ export class Deadlines {
 
   watch(run: Watched): void {
     this.runs.add(run)
-    const { firstTokenMs, idleMs } = this.limits
-    const first = run.agent ? Math.min(firstTokenMs, idleMs) : Infinity
+    const first = run.isHeard ? this.shortestSilence(run) : Infinity
     const total = run.timeoutMs === undefined ? Infinity : run.timeoutMs - this.wrapUpBefore(run.timeoutMs)
     this.arm(run.startedAt + Math.min(first, total))
   }
@@ -92,18 +96,20 @@ export class Deadlines {
 
   /** While a child waits for a tool, a child of its own, a slot or the end of a rate limit, nobody expects to hear from it. */
   private silence(run: Watched, now: number): number {
-    const { firstTokenMs, idleMs } = this.limits
-    const progress = run.agent?.progress
-    if (!run.agent) return Infinity
-    if (progress?.waitsFor !== 'model') return now + Math.min(firstTokenMs, idleMs)
+    if (!run.isHeard) return Infinity
+    const { progress } = run
+    if (progress?.waitsFor !== 'model') return now + this.shortestSilence(run)
     const { heardAt, hasAnswered } = progress
-    const [limit, key] = hasAnswered ? [idleMs, 'idleMs'] : [firstTokenMs, 'firstTokenMs']
+    const [own, key] = hasAnswered ? [this.limits.idleMs, 'deadlines.idleMs'] : [this.limits.firstTokenMs, 'deadlines.firstTokenMs']
+    const limit = Math.min(own, run.idleMs ?? own)
     if (now < heardAt + limit) return heardAt + limit
-    run.expire({
-      stopReason: 'timeout',
-      diagnostic: hasAnswered ? `the model fell silent for ${limit} ms (deadlines.${key})` : `the model said nothing for ${limit} ms (deadlines.${key})`,
-    })
+    const said = hasAnswered ? 'fell silent' : 'said nothing'
+    run.expire({ stopReason: 'timeout', diagnostic: `the ${run.agent ? 'model' : 'child'} ${said} for ${limit} ms (${limit < own ? 'its provider\'s idle limit' : key})` })
     return Infinity
+  }
+
+  private shortestSilence({ idleMs = Infinity }: Watched): number {
+    return Math.min(this.limits.firstTokenMs, this.limits.idleMs, idleMs)
   }
 
   private wrapUpBefore(timeoutMs: number): number {

@@ -17,7 +17,7 @@ export { SubagentError, type SubagentErrorCode } from './error.ts'
 export { compileOutputSchema, type JsonSchema, type OutputSchema } from './output-schema.ts'
 export type { Misfit } from './misfit.ts'
 export type {
-  DelegationNode, ProviderRun, ProviderStartRequest, SubagentAgentOptions, SubagentCapabilities, SubagentProvider, SubagentResult,
+  ChildDeadlines, ChildProgress, DelegationNode, ProviderRun, ProviderStartRequest, SubagentAgentOptions, SubagentCapabilities, SubagentProvider, SubagentResult,
   SubagentRun, SubagentRunInfo, SubagentSeed, SubagentSeedInfo, SubagentStartRequest, ToolOrigin,
 } from './types.ts'
 

@@ -20,7 +20,7 @@ export class PendingStart {
   /** The call that asked waits no longer. */
   private readonly waited: () => void
 
-  constructor(request: SubagentStartRequest, slot: Slot, waited: () => void, own: { runId: string, provider: string, depth: number, maxDepth: number }) {
+  constructor(request: SubagentStartRequest, slot: Slot, waited: () => void, own: Pick<ProviderStartRequest, 'runId' | 'depth' | 'maxDepth' | 'disposeGraceMs'> & { readonly provider: string }) {
     this.waited = waited
     this.provider = own.provider
     this.slot = slot
@@ -30,7 +30,7 @@ export class PendingStart {
     const pending = this
     this.request = {
       prompt, parent, label, tool, agentOptions, persona, toolFilter, cwd, outputSchema, timeoutMs, callerSignal,
-      runId: own.runId, depth: own.depth, maxDepth: own.maxDepth,
+      runId: own.runId, depth: own.depth, maxDepth: own.maxDepth, disposeGraceMs: own.disposeGraceMs,
       // Own and enumerable, so that `{ ...request }` keeps it; made only for providers that ask for it.
       get signal() { return pending.signal() },
     }

@@ -8,7 +8,7 @@ import { cleanDiagnostic, failureText } from './failure-text.ts'
 import { compileOutputSchema, type JsonSchema } from './output-schema.ts'
 import type { PendingStart } from './pending-start.ts'
 import { structured } from './structured.ts'
-import type { ProviderRun, SubagentResult, SubagentRun, SubagentRunInfo } from './types.ts'
+import type { ChildProgress, ProviderRun, SubagentResult, SubagentRun, SubagentRunInfo } from './types.ts'
 
 /** A published run: settles once whatever its provider does, and bounds its disposal. */
 export class PublishedRun implements SubagentRun, Watched {
@@ -23,6 +23,8 @@ export class PublishedRun implements SubagentRun, Watched {
   private readonly run: ProviderRun
   private resolve!: (result: SubagentResult) => void
   readonly timeoutMs: number | undefined
+  readonly idleMs: number | undefined
+  readonly isHeard: boolean
   /** It has reached its outcome. */
   isSettled = false
   private readonly pending: PendingStart
@@ -37,6 +39,8 @@ export class PublishedRun implements SubagentRun, Watched {
     this.pending = pending
     this.parent = pending.request.parent
     this.timeoutMs = timeoutMs
+    this.idleMs = run.deadlines?.idleMs
+    this.isHeard = run.agent !== undefined || 'progress' in run
     this.id = info.runId
     this.provider = info.provider
     if (run.agent) this.agent = run.agent
@@ -46,6 +50,11 @@ export class PublishedRun implements SubagentRun, Watched {
   /** Milliseconds since the epoch. */
   get startedAt(): number {
     return this.info.startedAt
+  }
+
+  /** What the child does now, where that can be seen. */
+  get progress(): ChildProgress | undefined {
+    return this.agent ? this.agent.progress : this.run.progress
   }
 
   /** Called once `subagent/start` was sent. */
@@ -116,10 +125,10 @@ export class PublishedRun implements SubagentRun, Watched {
     core.deadlines.unwatch(this)
     pending.slot.free()
     if (this.state === 'running') core.live.delete(this)
-    const own = result.usage === noUsage ? agent?.usage ?? { ...noUsage, durationMs: Date.now() - this.startedAt } : result.usage
+    const own = result.usage === noUsage ? agent?.usage ?? { ...this.run.progress?.usage ?? noUsage, durationMs: Date.now() - this.startedAt } : result.usage
     const settled: SubagentResult = {
       ...result,
-      ...(expired && result.stopReason === 'aborted' ? expired : {}),
+      ...(expired && result.stopReason === 'aborted' ? { stopReason: expired.stopReason, diagnostic: both(expired.diagnostic, result.diagnostic) } : {}),
       usage: own,
       totalUsage: core.account.close(this, own),
     }
@@ -144,6 +153,11 @@ function isResult(result: SubagentResult | undefined): boolean {
   return typeof result?.stopReason === 'string' && typeof result.usage === 'object' && result.usage !== null
     && (result.diagnostic === undefined || typeof result.diagnostic === 'string')
     && Array.isArray(result.output) && result.output.every(block => typeof block?.type === 'string')
+}
+
+/** Why it was ended, and what its provider saw of that. */
+function both(reason: string, diagnostic: string | undefined): string {
+  return diagnostic === undefined || diagnostic.includes(reason) ? diagnostic ?? reason : cleanDiagnostic(`${reason}; ${diagnostic}`)
 }
 
 function isEmpty(output: SubagentResult['output']): boolean {

@@ -1,6 +1,6 @@
 import type { Agent } from '@offshoot/agent'
 import type { Usage } from '@offshoot/session'
-import type { DelegationNode, SubagentRunInfo } from './types.ts'
+import type { ChildProgress, DelegationNode, SubagentRunInfo } from './types.ts'
 
 /** A run that lives, or a start that waits for its slot. */
 export interface TreeEntry {
@@ -8,6 +8,7 @@ export interface TreeEntry {
   readonly info: SubagentRunInfo
   readonly state: DelegationNode['state']
   readonly agent?: Agent | undefined
+  readonly progress?: ChildProgress | undefined
 }
 
 /** What `agent` started and is still there, or all of it under those that no live child started, oldest first. */
@@ -21,12 +22,12 @@ export function delegationTree(entries: Iterable<TreeEntry>, totalOf: (agent: Ag
     if (entry.agent) children.add(entry.agent)
   }
   const below = (parent: Agent): DelegationNode[] => byParent.get(parent)?.map(node) ?? []
-  const node = ({ info, state, agent: child }: TreeEntry): DelegationNode => {
-    const progress = child?.progress
+  const node = ({ info, state, agent: child, progress }: TreeEntry): DelegationNode => {
+    const usage = child ? child.usage : progress?.usage
     return {
       ...info,
       state,
-      ...(child ? { usage: child.usage, totalUsage: totalOf(child) } : {}),
+      ...(usage ? { usage, totalUsage: child ? totalOf(child) : usage } : {}),
       ...(progress ? { step: progress.step, waitsFor: progress.waitsFor } : {}),
       ...(progress?.tool === undefined ? {} : { currentTool: progress.tool }),
       children: child ? below(child) : [],

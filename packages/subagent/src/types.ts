@@ -1,4 +1,4 @@
-import type { Agent, StopReason, StructuredAnswer, TurnWait } from '@offshoot/agent'
+import type { Agent, StopReason, StructuredAnswer, TurnProgress, TurnWait } from '@offshoot/agent'
 import type { ContentBlock, Prompt, Usage } from '@offshoot/session'
 import type { ToolFilter } from '@offshoot/tools'
 import type { JsonSchema } from './output-schema.ts'
@@ -26,6 +26,11 @@ export interface SubagentProvider {
    * `request.signal` before that rejects likewise. Requests have been checked: nothing in one exceeds the capabilities.
    */
   start(request: ProviderStartRequest): Promise<ProviderRun>
+  /**
+   * Find out whether children could run, without running one: for `offshoot doctor`. Leaves nothing behind. Answers what it found
+   * in one line; rejects with what is wrong and how to mend it. Absent: there is nothing to find out beyond the config.
+   */
+  check?(options: { readonly signal: AbortSignal, readonly cwd: string }): Promise<string>
 }
 
 /** What a child knew of its parent's conversation when it was made. */
@@ -48,6 +53,10 @@ export interface SubagentSeedInfo extends SubagentSeed {
 export interface ProviderRun {
   /** Only when the child lives in this process. */
   readonly agent?: Agent
+  /** What a child elsewhere does now, read whenever somebody looks. Absent: nobody can tell its silence from work. */
+  readonly progress?: ChildProgress | undefined
+  /** Deadlines of its provider; only stricter than the service's own. */
+  readonly deadlines?: ChildDeadlines
   /** Only where the child inherits something of the conversation, or could have. */
   readonly seed?: SubagentSeed
   /** Settles once, however the child ends. It should not reject; a rejection counts as `error`. */
@@ -56,6 +65,19 @@ export interface ProviderRun {
   dispose(): Promise<void>
   /** Called once, right after `subagent/start` was sent: the child's first model request comes no sooner. */
   begin?(): void
+}
+
+/** What can be seen of a child outside this process. */
+export interface ChildProgress extends Pick<TurnProgress, 'waitsFor' | 'heardAt' | 'hasAnswered' | 'tool' | 'usage'> {
+  /** Model requests, as far as they can be told apart. */
+  readonly step: number
+}
+
+export interface ChildDeadlines {
+  /** How long it may be silent while it waits for nothing but its model, in milliseconds. */
+  readonly idleMs?: number | undefined
+  /** How long it may take in all, in milliseconds. */
+  readonly timeoutMs?: number | undefined
 }
 
 export interface SubagentStartRequest {
@@ -103,6 +125,8 @@ export interface ProviderStartRequest extends SubagentStartRequest {
   readonly depth: number
   /** The smallest limit that applies, for children that must enforce it themselves. */
   readonly maxDepth: number
+  /** How long disposing the child may take before that counts as failed, in milliseconds. */
+  readonly disposeGraceMs: number
   /** Aborts with the caller's signal, and when the provider is removed before the child was handed over. */
   readonly signal: AbortSignal
   /** The caller's signal itself. A provider that starts synchronously has no startup to cancel and may use it alone. */
@@ -116,6 +140,8 @@ export interface SubagentRun extends AsyncDisposable {
   readonly provider: string
   /** Only when the child lives in this process. */
   readonly agent?: Agent
+  /** What the child does now; absent where that cannot be seen, or nothing runs. */
+  readonly progress: ChildProgress | undefined
   /** Settles once, however the child ends. Never rejects. */
   readonly result: Promise<SubagentResult>
   /**

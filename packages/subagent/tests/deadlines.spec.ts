@@ -193,7 +193,7 @@ describe('the time that a child has in all', () => {
     ctx.subagents.registerProvider(provider('one', () => idleRun({ result: never, dispose: () => never })))
     const run = await start('one')
     expect(await after(1299, run)).toBeUndefined()
-    expect(await after(1, run)).toMatchObject({ stopReason: 'timeout', diagnostic: 'the child did not end within 1000 ms (timeoutMs)' })
+    expect(await after(1, run)).toMatchObject({ stopReason: 'timeout', diagnostic: 'the child did not end within 1000 ms (timeoutMs); it did not stop' })
     const disposed = run.dispose().catch((error: unknown) => error)
     await vi.advanceTimersByTimeAsync(300)
     expect(await disposed).toMatchObject({ code: 'DISPOSE_FAILED' })

@@ -1,4 +1,3 @@
-import type { Agent } from '@offshoot/agent'
 import { textOf } from '@offshoot/session'
 import type { SubagentCore, SubagentRun, SubagentStartRequest } from '@offshoot/subagent'
 import type { Task, TaskCore, TaskOutcome } from '@offshoot/tasks'
@@ -21,7 +20,7 @@ export interface Reading {
  * @throws {TaskError} `OWNER_LIMIT`, with no child started.
  */
 export function startInBackground(tasks: TaskCore, subagents: SubagentCore, provider: string, request: BackgroundRequest, reading: Reading): Task {
-  let child: Agent | undefined
+  let child: SubagentRun | undefined
   return tasks.start({
     kind: 'subagent',
     label: request.label ?? provider,
@@ -34,7 +33,7 @@ export function startInBackground(tasks: TaskCore, subagents: SubagentCore, prov
       } catch (error) {
         return wasAborted(error) ? { status: 'killed' } : { status: 'failed', error: messageOf(error) }
       }
-      child = run.agent
+      child = run
       return outcomeOf(run, reading)
     },
   })

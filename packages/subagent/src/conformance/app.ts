@@ -62,11 +62,17 @@ export class ConformanceApp implements AsyncDisposable {
     try {
       await app.within(harness.mount(ctx), 'the provider\'s plugin to load')
       assert.ok(ctx.subagents.getProvider(harness.provider), `mount() registered no provider "${harness.provider}"`)
+      // Children elsewhere may still know what the suite wanted last.
+      await app.children.behave({ kind: 'echo' })
     } catch (error) {
       await ctx.fiber.dispose()
       throw error
     }
     return app
+  }
+
+  private get patienceMs(): number {
+    return this.harness.patienceMs ?? defaultPatienceMs
   }
 
   get children(): ChildControl {
@@ -91,7 +97,7 @@ export class ConformanceApp implements AsyncDisposable {
   /** Start a child on the provider itself, past the service that would cover for it. */
   async startRaw(overrides?: Partial<SubagentStartRequest>): Promise<ProviderRun> {
     const request = this.request(overrides)
-    const raw: ProviderStartRequest = { ...request, callerSignal: request.signal, runId: 'run-raw', depth: 1, maxDepth: 3 }
+    const raw: ProviderStartRequest = { ...request, callerSignal: request.signal, runId: 'run-raw', depth: 1, maxDepth: 3, disposeGraceMs: this.patienceMs }
     return this.within(this.provider.start(raw), 'the provider\'s start() to settle')
   }
 
@@ -126,7 +132,7 @@ export class ConformanceApp implements AsyncDisposable {
 
   /** Settles as `work` does, or rejects, naming what never came. */
   async within<T>(work: PromiseLike<T>, what: string): Promise<T> {
-    const { patienceMs = defaultPatienceMs } = this.harness
+    const { patienceMs } = this
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(() => { reject(new Error(`waited ${patienceMs} ms for ${what}`)) }, patienceMs)

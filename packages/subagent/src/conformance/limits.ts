@@ -1,5 +1,4 @@
-import { defineTool } from '@offshoot/tools'
-import { Type } from '@sinclair/typebox'
+import { defineTool, Type } from '@offshoot/tools'
 import assert from 'node:assert/strict'
 import { SubagentError } from '../error.ts'
 import type { SubagentStartRequest } from '../types.ts'
