@@ -14,7 +14,7 @@ export default defineConfig({
       test: {
         name: dir === '.' ? 'repository' : dir.replace(/^.*\//, ''),
         root: dir,
-        include: ['tests/**/*.spec.ts'],
+        include: [process.env['OFFSHOOT_TESTS'] === 'slow' ? 'tests/**/*.slow.ts' : 'tests/**/*.spec.ts'],
         environment: 'node' as const,
         // Files of a package share their modules: loading them anew for each file takes longer than the tests. Those that
         // start processes and make folders keep their own, and clean up file by file.

@@ -1,0 +1,1 @@
+export { execa } from 'execa'
