@@ -1,5 +1,6 @@
 import type { Agent, AgentOptions } from '@offshoot/agent'
 import { type App, AppError, formatProblem, loadApp } from '@offshoot/loader'
+import type {} from '@offshoot/approvals'
 import type {} from '@offshoot/subagent'
 import type {} from '@offshoot/tasks'
 import { statSync } from 'node:fs'

@@ -11,12 +11,15 @@ export interface ChatCommandsOptions {
   readonly log: RunLog
   readonly stdout: Writer
   readonly stderr: Writer
+  /** What waits for an approval, one a line. */
+  readonly approvals: () => string
 }
 
 const help = {
   '/tasks': ['/tasks', 'what runs in the background, and what ended last'],
   '/kill': ['/kill ID', 'end one background task'],
   '/tree': ['/tree', 'every agent that runs now'],
+  '/approvals': ['/approvals', 'what waits for an approval'],
   '/help': ['/help', 'these commands'],
   '/quit': ['/quit', 'no more lines: end once what runs has ended'],
 } as const
@@ -52,6 +55,9 @@ export class ChatCommands {
         break
       case '/tree':
         stdout.write(liveLines(liveTree(app.ctx, log), { columns: Infinity, rows: Infinity }).map(line => `${line}\n`).join(''))
+        break
+      case '/approvals':
+        stdout.write(this.options.approvals())
         break
       case '/help':
         stdout.write(chatCommandsHelp())

@@ -9,6 +9,7 @@ import { followConfig } from './follow-config.ts'
 import { Interrupts } from './interrupts.ts'
 import { exit, type Io } from './io.ts'
 import { ProgressLines } from './progress-lines.ts'
+import { Questions } from './questions.ts'
 import { RunLog } from './run-log.ts'
 import { Terminal } from './terminal.ts'
 
@@ -44,7 +45,9 @@ async function converse(app: App, agent: Agent, terminal: Terminal, interrupts: 
   const { stdout, stderr } = terminal
   const log = new RunLog(app.ctx, agent)
   const progress = quiet ? undefined : new ProgressLines(app.ctx, agent, log, stderr)
-  const commands = new ChatCommands({ app, log, stdout, stderr })
+  const approvals = app.ctx.get('approvals')?.core
+  const questions = approvals && terminal.isInteractive ? new Questions({ approvals, root: agent, log, stderr, listen: prompt => terminal.ask(prompt) }) : undefined
+  const commands = new ChatCommands({ app, log, stdout, stderr, approvals: () => questions?.list() ?? 'nobody is asked here\n' })
   const conversation = new Conversation(agent, signal, {
     turnEnded: result => {
       if (result.stopReason !== 'aborted') forgetFirst()
@@ -59,6 +62,7 @@ async function converse(app: App, agent: Agent, terminal: Terminal, interrupts: 
   const forgetFirst = softenFirst(app, agent, terminal, interrupts)
   let cut: CutTask[] = []
   signal.addEventListener('abort', () => {
+    questions?.close()
     terminal.close()
     cut = cutTree(app, agent, signal.reason)
   })
@@ -67,9 +71,10 @@ async function converse(app: App, agent: Agent, terminal: Terminal, interrupts: 
     terminal.open({
       line: line => {
         forgetFirst()
-        if (line.trim() === '') return
+        if (line.trim() === '' && !questions?.isOpen) return
         const command = commandOf(line)
         if (command?.name === '/quit') terminal.close()
+        else if (!command && questions?.isOpen) questions.answer(line)
         else if (!command) conversation.ask(() => agent.run(line))
         // A person means now, whatever runs. Of lines in a pipe, each waits for those before it.
         else if (terminal.isInteractive) void commands.carryOut(command)
@@ -80,6 +85,7 @@ async function converse(app: App, agent: Agent, terminal: Terminal, interrupts: 
     })
   }
   await conversation.run()
+  questions?.close()
   if (signal.aborted) await endsInTime(agent.dispose())
   progress?.flush()
   if (signal.aborted) reportCut(cut, stderr)

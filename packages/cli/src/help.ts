@@ -20,6 +20,9 @@ export function helpSections(command: string | undefined): HelpSection[] {
       section('Exit codes', failures),
     ]
   }
+  if (command === 'doctor') {
+    return [section('Exit codes', '0  all is well\n1  a model or an agent is not\n2  bad config or usage')]
+  }
   return [
     ...command === 'run' ? [section('Ctrl-C', 'once ends everything that runs, a second time the process at once')] : [],
     section('Exit codes', `0  completed\n1  not completed, or work in the background was cut\n${failures}`),

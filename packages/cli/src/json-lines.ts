@@ -24,6 +24,10 @@ export class JsonLines {
       const { outcome, reason, settledAt } = task
       this.line({ type: 'task-settled', ...this.shownTask(task), ...outcome, reason, settledAt })
     })
+    ctx.on('approval/asked', ({ id, path, askedAt, expiresAt, request: { agent, asker, tool, effect, summary } }) => {
+      this.line({ type: 'approval-asked', approvalId: id, agent: log.nameOf(agent), asker, path, tool, effect, summary, askedAt, expiresAt })
+    })
+    ctx.on('approval/settled', ({ id }, verdict) => { this.line({ type: 'approval-settled', approvalId: id, ...verdict }) })
     watchAgents(ctx, root, (agent, event) => {
       const shown = shownEvent(event)
       if (shown) this.line({ ...shown, agent: log.nameOf(agent) })

@@ -24,6 +24,7 @@ export class LiveScreen implements Writer {
   private shownAt = -Infinity
   private tick: NodeJS.Timeout | undefined
   private next: NodeJS.Timeout | undefined
+  private paused = false
 
   constructor(out: Io['stderr']) {
     this.out = out
@@ -42,13 +43,24 @@ export class LiveScreen implements Writer {
     if (!this.render || this.next) return
     this.next = setTimeout(() => {
       this.next = undefined
-      this.paint('')
+      if (!this.paused) this.paint('')
     }, Math.max(0, this.shownAt + frameMs - performance.now())).unref()
+  }
+
+  /** Take the lines away while a person types, until the returned function is called. */
+  pause(): () => void {
+    this.paused = true
+    this.out.write(this.erasure())
+    this.shown = []
+    return () => {
+      this.paused = false
+      this.changed()
+    }
   }
 
   /** Write whole lines. */
   write(text: string): void {
-    if (this.render) this.paint(text)
+    if (this.render && !this.paused) this.paint(text)
     else this.out.write(text)
   }
 

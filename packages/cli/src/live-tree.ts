@@ -59,6 +59,8 @@ function doing(waitsFor: DelegationNode['waitsFor'], tool: string | undefined, r
       return 'model'
     case 'tools':
       return `runs ${tool ?? 'tools'}`
+    case 'approval':
+      return 'waits: approval'
     case 'slot':
       return 'waits: slot'
     case 'rate-limit':

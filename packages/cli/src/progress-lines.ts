@@ -1,4 +1,5 @@
 import type { Agent, AgentEvent } from '@offshoot/agent'
+import type { Approval, Verdict } from '@offshoot/approvals'
 import type { SubagentResult, SubagentRunInfo } from '@offshoot/subagent'
 import type { Task } from '@offshoot/tasks'
 import type { Context } from 'cordis'
@@ -27,6 +28,7 @@ export class ProgressLines {
     ctx.on('subagent/start', info => { this.started(info) })
     ctx.on('subagent/end', (info, result) => { this.ended(info, result) })
     ctx.on('task/settled', task => { this.settled(task) })
+    ctx.on('approval/settled', (approval, verdict) => { this.decided(approval, verdict) })
     ctx.on('task/orphaned', task => { this.untold.delete(task) })
     watchAgents(ctx, root, (agent, event) => { this.heard(agent, event) })
   }
@@ -69,6 +71,10 @@ export class ProgressLines {
     this.line(task.owner.depth, `${task.id} "${oneLine(task.label)}" ${task.status}${reason === undefined ? '' : `: ${oneLine(reason)}`} (${took})`)
   }
 
+  private decided({ id, request: { agent, asker, tool } }: Approval, verdict: Verdict): void {
+    this.line(agent.depth, `${asker ?? this.log.nameOf(agent)}: ${tool} ${verdict.allowed ? 'allowed' : `refused: ${oneLine(verdict.reason)}`} (${id})`)
+  }
+
   /** A step begins, and with it the agent has heard of what was waiting for it. */
   private tell(agent: Agent): void {
     if (this.untold.size === 0) return
@@ -82,7 +88,7 @@ export class ProgressLines {
   }
 
   private line(depth: number, text: string, callId?: string): void {
-    this.queue.push({ text: `${'  '.repeat(depth)}${text}\n`, ...(callId === undefined ? {} : { callId }) })
+    this.queue.push({ text: `${'  '.repeat(Math.max(0, depth - this.log.root.depth))}${text}\n`, ...(callId === undefined ? {} : { callId }) })
     this.timer ??= setImmediate(() => { this.flush() })
   }
 }

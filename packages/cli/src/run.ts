@@ -1,6 +1,7 @@
 import type { Agent } from '@offshoot/agent'
 import type { App } from '@offshoot/loader'
 import { text as readAll } from 'node:stream/consumers'
+import { AnswerLines } from './answer-lines.ts'
 import { answerOf, reportFailure } from './answer.ts'
 import { closeApp, createAgent, endsInTime, openApp, workingDirectory } from './app.ts'
 import { type CutTask, cutTree, reportCut, reportWaiting } from './cut.ts'
@@ -10,6 +11,7 @@ import { JsonLines } from './json-lines.ts'
 import { LiveScreen } from './live-screen.ts'
 import { showLiveTree } from './live-tree.ts'
 import { ProgressLines } from './progress-lines.ts'
+import { Questions } from './questions.ts'
 import { RunLog } from './run-log.ts'
 import { renderTree } from './tree.ts'
 import { usageLine } from './usage-text.ts'
@@ -38,7 +40,7 @@ export async function run(options: RunOptions, io: Io): Promise<number> {
   let code: number = exit.badUsage
   try {
     const agent = createAgent(app, options.config, { cwd })
-    const ended = await runTask(app, agent, task, drain, interrupts, options, { stdout: io.stdout, stderr, screen })
+    const ended = await runTask(app, agent, task, drain, interrupts, options, { io, stdout: io.stdout, stderr, screen })
     code = interrupts.exitCode ?? (ended ? exit.completed : exit.notCompleted)
     return code
   } finally {
@@ -49,15 +51,19 @@ export async function run(options: RunOptions, io: Io): Promise<number> {
 }
 
 /** Answers whether the task was completed, and nothing cut. */
-async function runTask(app: App, agent: Agent, task: string, drain: DrainPolicy, interrupts: Interrupts, { json, quiet }: RunOptions, { stdout, stderr, screen }: Output): Promise<boolean> {
+async function runTask(app: App, agent: Agent, task: string, drain: DrainPolicy, interrupts: Interrupts, { json, quiet }: RunOptions, { io, stdout, stderr, screen }: Output): Promise<boolean> {
   const { signal } = interrupts
   const startedAt = Date.now()
   const log = new RunLog(app.ctx, agent)
   const lines = json ? new JsonLines(app.ctx, agent, log, stdout) : undefined
   const progress = json || quiet ? undefined : new ProgressLines(app.ctx, agent, log, stderr)
   if (screen) showLiveTree(screen, app.ctx, log, startedAt)
+  const questions = json ? undefined : askOn(io, app, log, stderr, screen)
   let cut: CutTask[] = []
-  signal.addEventListener('abort', () => { cut = cutTree(app, agent, signal.reason) })
+  signal.addEventListener('abort', () => {
+    questions?.close()
+    cut = cutTree(app, agent, signal.reason)
+  })
   agent.on(event => {
     if (!progress || drain !== 'wait' || event.type !== 'turn-end' || event.result.stopReason !== 'completed') return
     progress.flush()
@@ -68,6 +74,7 @@ async function runTask(app: App, agent: Agent, task: string, drain: DrainPolicy,
   const isCut = agent.isBusy || signal.aborted
   if (isCut && !signal.aborted) cut = cutTree(app, agent, new Error('the run is over'))
   if (isCut) await endsInTime(agent.dispose())
+  questions?.close()
   progress?.flush()
   screen?.close()
   const completed = result.stopReason === 'completed'
@@ -83,9 +90,19 @@ async function runTask(app: App, agent: Agent, task: string, drain: DrainPolicy,
 }
 
 interface Output {
+  readonly io: Io
   readonly stdout: Writer
   readonly stderr: Writer
   readonly screen: LiveScreen | undefined
+}
+
+/** Puts approvals before a person, where there is one to ask. */
+function askOn(io: Io, app: App, log: RunLog, stderr: Writer, screen: LiveScreen | undefined): Questions | undefined {
+  const approvals = app.ctx.get('approvals')?.core
+  if (!approvals || !AnswerLines.canAsk(io)) return undefined
+  const lines = new AnswerLines(io, screen, line => { questions.answer(line) })
+  const questions = new Questions({ approvals, root: log.root, log, stderr, listen: prompt => lines.listen(prompt) })
+  return questions
 }
 
 /** A terminal that can take lines away again, and a person who looks at it. */

@@ -1,6 +1,8 @@
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from 'node:readline'
 import type { Io, Writer } from './io.ts'
 
+const usualPrompt = '> '
+
 export interface TerminalListeners {
   readonly line: (line: string) => void
   /** Once: nothing more will come. */
@@ -19,6 +21,7 @@ export class Terminal {
   private lines: Interface | undefined
   /** The prompt is shown: everything written goes above it. */
   private prompting = false
+  private prompt = usualPrompt
 
   constructor(io: Io) {
     this.io = io
@@ -32,7 +35,7 @@ export class Terminal {
     const { io: { stdin, stderr }, isInteractive } = this
     const lines = createInterface({
       input: stdin, crlfDelay: Infinity, terminal: isInteractive,
-      ...(isInteractive ? { output: stderr as NodeJS.WritableStream, prompt: '> ' } : {}),
+      ...(isInteractive ? { output: stderr as NodeJS.WritableStream, prompt: this.prompt } : {}),
     })
     this.lines = lines
     lines.on('line', text => {
@@ -56,6 +59,12 @@ export class Terminal {
     lines.prompt()
   }
 
+  /** Ask with `prompt` instead of the usual one, until the returned function is called. What is being typed stays. */
+  ask(prompt: string): () => void {
+    this.setPrompt(prompt)
+    return () => { if (this.prompt === prompt) this.setPrompt(usualPrompt) }
+  }
+
   /** Read no more. Idempotent. */
   close(): void {
     if (this.prompting) this.erasePrompt()
@@ -64,6 +73,14 @@ export class Terminal {
     this.lines = undefined
     // A pipe that stays open is no reason to stay.
     this.io.stdin.unref?.()
+  }
+
+  private setPrompt(prompt: string): void {
+    this.prompt = prompt
+    if (!this.prompting) return
+    this.erasePrompt()
+    this.lines?.setPrompt(prompt)
+    this.lines?.prompt(true)
   }
 
   private write(to: Writer, text: string): void {

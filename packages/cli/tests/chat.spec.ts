@@ -238,8 +238,8 @@ describe('offshoot chat, with all lines at once', () => {
     expect(code).toBe(0)
     expect(stderr.match(/^offshoot: .*$/gm)).toEqual([
       'offshoot: /kill: there are no background tasks',
-      'offshoot: unknown command "/taks"; did you mean "/tasks"? (commands: /help, /kill, /quit, /tasks, /tree)',
-      'offshoot: unknown command "/" (commands: /help, /kill, /quit, /tasks, /tree)',
+      'offshoot: unknown command "/taks"; did you mean "/tasks"? (commands: /approvals, /help, /kill, /quit, /tasks, /tree)',
+      'offshoot: unknown command "/" (commands: /approvals, /help, /kill, /quit, /tasks, /tree)',
       'offshoot: /kill ID: which one? (tasks: subagent-1)',
       'offshoot: no task "nope" (tasks: subagent-1)',
       'offshoot: no task "subagent-2"; did you mean "subagent-1"? (tasks: subagent-1)',
@@ -249,7 +249,7 @@ describe('offshoot chat, with all lines at once', () => {
   it('/help names them all; /quit reads no more lines, and what was said before is still done; a path is no command', async () => {
     const { code, stdout, stderr } = await chatHere(talker(() => ({})), '/help\n/etc/hosts is empty\n/quit\nmore\n')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout.match(/^\/\w+(?= )/gm)).toEqual(['/tasks', '/kill', '/tree', '/help', '/quit'])
+    expect(stdout.match(/^\/\w+(?= )/gm)).toEqual(['/tasks', '/kill', '/tree', '/approvals', '/help', '/quit'])
     expect(stdout).toMatch(/\nYou said \/etc\/hosts is empty\n$/)
   })
 })
