@@ -83,6 +83,8 @@ export class ApprovalCore {
     const { agent, asker, signal } = request
     // Of a child elsewhere its run says that it waits.
     const shown = asker === undefined ? agent.waitForApproval() : undefined
+    // The agent is not quiet meanwhile, and its disposal says so before it waits for anything.
+    const release = agent.hold()
     const told = new Set<Attendance>()
     let unlink: (() => void) | undefined
     let isAnnounced = false
@@ -96,6 +98,7 @@ export class ApprovalCore {
         this.queue.delete(settled)
         unlink?.()
         shown?.()
+        release()
         if (isAnnounced) tellOfEnd(verdict)
       },
       always: ({ request: { tool } }) => { this.grant(root, tool) },
@@ -122,7 +125,7 @@ export class ApprovalCore {
       if (pending.verdict) return
       if (told.has(attendance)) continue
       told.add(attendance)
-      this.tell(() => { attendance.attendant.asked(pending) })
+      this.tell(() => attendance.attendant.asked(pending))
     }
   }
 
@@ -140,9 +143,10 @@ export class ApprovalCore {
     return own.length > 0 ? own : all.filter(each => each.root === undefined)
   }
 
-  private tell(act: () => void): void {
+  private tell(act: () => unknown): void {
     try {
-      act()
+      const returned = act()
+      if (returned instanceof Promise) returned.catch(this.log)
     } catch (error) {
       this.log(error)
     }

@@ -42,7 +42,7 @@ export class ApprovalService extends Service {
         core.end()
       }
     }, 'approvals')
-    ctx.on('agent/disposed', agent => { core.end(agent) })
+    ctx.on('agent/cancelled', agent => { core.end(agent) })
     ctx.get('problems')?.check(ctx, () => {
       const unknown = Object.keys(config.tools).filter(name => !tools.claims.has(name))
       return unknown.length === 0 ? undefined : unknown.map(name => `approvals.tools names a tool that nobody offers: "${name}"${suggest(name, tools.claims.keys(), 'tools')}`).join('; ')

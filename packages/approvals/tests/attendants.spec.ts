@@ -48,6 +48,17 @@ describe('attendants', () => {
     expect(app.logged.map(error => (error as Error).message)).toEqual(expect.arrayContaining(['listener', 'attendant']))
   })
 
+  it('that reject are logged too: they are people, and people take time', async () => {
+    const app = await startApp({ execute: 'ask' })
+    app.ctx.approvals.attend({
+      asked: async () => Promise.reject(new Error('asked')),
+      settled: async () => Promise.reject(new Error('settled')),
+    })
+    app.ctx.approvals.attend({ asked: approval => { approval.allow() } })
+    expect(await results(app, 'act')).toEqual(['act ran'])
+    await vi.waitFor(() => { expect(app.logged.map(error => (error as Error).message)).toEqual(['asked', 'settled']) })
+  })
+
   it('that an earlier one has answered before are told nothing', async () => {
     const app = await startApp({ execute: 'ask' })
     const heard: string[] = []

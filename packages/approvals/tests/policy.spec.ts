@@ -91,3 +91,19 @@ describe('delegation and background tasks', () => {
     expect(declared.map(({ effect }) => effect)).toEqual(['read', 'read', 'read'])
   })
 })
+
+describe('judge()', () => {
+  it('answers at once where nobody has to be asked, and puts the rest before people', async () => {
+    const app = await startApp({ write: 'deny', execute: 'ask' })
+    const { approvals } = app.ctx
+    const agent = app.ctx.agents.create()
+    const judged = (effect: 'read' | 'write' | 'execute') => approvals.judge({ agent, tool: 'it', effect, summary: '' })
+    expect(judged('read')).toEqual({ allowed: true, by: 'policy' })
+    expect(judged('write')).toMatchObject({ allowed: false, by: 'policy' })
+    expect(judged('execute')).toMatchObject({ allowed: false, by: 'nobody' })
+    approvals.attend({ asked: approval => { approval.allow() } })
+    expect(judged('execute')).toBeInstanceOf(Promise)
+    expect(await judged('execute')).toEqual({ allowed: true, by: 'answer' })
+    expect(app.asked).toHaveLength(2)
+  })
+})

@@ -187,6 +187,7 @@ describe('ask()', () => {
     expect(await app.ctx.approvals.ask({ agent, tool: 'codex edit', effect: 'write', summary: 'a.ts' })).toMatchObject({ allowed: false, by: 'policy' })
     expect(seen).toHaveLength(1)
   })
+
   it('with nobody to ask says so, and names no policy that would have let it run', async () => {
     const app = await startApp()
     expect(await app.ctx.approvals.ask({ agent: app.ctx.agents.create(), tool: 'codex execute', effect: 'execute', summary: 'ls' })).toEqual({
@@ -204,6 +205,38 @@ describe('ask()', () => {
     expect(await verdicts[0]).toMatchObject({ by: 'ended' })
     app.asked[1]!.allow()
     expect(await verdicts[1]).toEqual({ allowed: true, by: 'answer' })
+  })
+
+  it('is settled in the same tick in which its agent is disposed, though a call of it waits for the answer and nothing could abort that', async () => {
+    const app = await startApp({ execute: 'ask' })
+    app.ctx.approvals.attend(quiet)
+    const agent = app.ctx.agents.create()
+    const verdicts: unknown[] = []
+    app.ctx.tools.register(defineTool({ name: 'outside', description: 'Asks.', parameters: Type.Object({}), effect: 'read', execute: async () => {
+      verdicts.push(await app.ctx.approvals.ask({ agent, tool: 'codex execute', summary: '' }))
+      return 'asked'
+    } }))
+    const turn = agent.run('outside')
+    await vi.waitFor(() => { expect(app.asked).toHaveLength(1) })
+    agent.abort()
+    expect(app.asked[0]!.verdict).toBeUndefined()
+    const disposed = agent.dispose()
+    expect(app.asked[0]!.verdict).toMatchObject({ allowed: false, by: 'ended' })
+    expect(app.ctx.approvals.list()).toEqual([])
+    await Promise.all([disposed, turn])
+    expect(verdicts).toMatchObject([{ by: 'ended' }])
+  })
+
+  it('is settled when the tree of its agent is cancelled, and keeps nothing of that agent under way', async () => {
+    const app = await startApp({ execute: 'ask' })
+    app.ctx.approvals.attend(quiet)
+    const agent = app.ctx.agents.create()
+    const verdict = app.ctx.approvals.ask({ agent, asker: 'run-1 codex', tool: 'codex execute', summary: '' })
+    expect(agent.isBusy).toBe(true)
+    agent.abort(new Error('enough'), { scope: 'tree' })
+    expect(app.asked[0]!.verdict).toMatchObject({ by: 'ended' })
+    expect(agent.isBusy).toBe(false)
+    await verdict
   })
 
   it('leaves it to the run of a child elsewhere to say that it waits', async () => {

@@ -25,6 +25,10 @@ describe('the summary of a call', () => {
     expect(await shown({ command: '\u001B[2Jrm -rf\u0007 /\u202E tmp\u009B1A\u2066\u200B' })).toBe('[2Jrm -rf / tmp 1A')
   })
 
+  it('holds nothing that is not seen: what hides a word, or is half a character', async () => {
+    expect(await shown({ command: 'r\u00ADm\uFEFF a\u061Cb\u2060 c\u{E0041}\uD83D end' })).toBe('r m a b c end')
+  })
+
   it('is at most 300 characters, and splits none', async () => {
     const faces = '\u{1F600}'.repeat(301)
     expect(await shown({ text: faces })).toBe(`${'\u{1F600}'.repeat(299)}…`)
