@@ -20,7 +20,7 @@ export interface ProcessInfo extends ProcessId {
 
 /** Every living process. Those that are over and only wait to be reaped do not count. */
 export function listProcesses(): ProcessInfo[] {
-  if (process.platform !== 'linux') return parsePs(execFileSync('ps', psArguments, { encoding: 'utf8', maxBuffer: Infinity }))
+  if (process.platform !== 'linux') return parsePs(askPs())
   return readdirSync('/proc').filter(name => /^\d+$/.test(name)).flatMap(name => readProcess(Number(name)) ?? [])
 }
 
@@ -67,7 +67,11 @@ function readStat(pid: number): { readonly startTime: string, readonly parent: n
   return { startTime: rest[15]!, parent: Number(parent), group: Number(group), session: Number(session), name: stat.slice(stat.indexOf('(') + 1, nameEnd) }
 }
 
-const psArguments = ['-A', '-o', 'pid=,ppid=,pgid=,stat=,lstart=,command=']
+function askPs(): string {
+  // It writes the time in the language and zone that it is given, and this one is compared with what another program wrote.
+  const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' }
+  return execFileSync('ps', ['-A', '-o', 'pid=,ppid=,pgid=,stat=,lstart=,command='], { encoding: 'utf8', maxBuffer: Infinity, env })
+}
 
 /** The processes in what `ps -A -o pid=,ppid=,pgid=,stat=,lstart=,command=` prints. */
 export function parsePs(output: string): ProcessInfo[] {

@@ -1,8 +1,8 @@
 import { isAlive, type ProcessId } from './list.ts'
 
-/** Signal a process group; 0 only asks. Answers whether there is one. */
+/** Signal a process group; 0 only asks. Answers whether there is one. The groups 0 and 1 are none: to the system they mean one's own, and everybody. */
 export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
-  return send(-group, signal)
+  return group > 1 && send(-group, signal)
 }
 
 /** Signal this very process, and never another one that has its pid by now. Answers whether it lives. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bootId, descendantsOf, identify, isAlive, listProcesses, parsePs, signalGroup, signalProcess, wasStartedWith } from '../src/index.ts'
 import { startShell } from './support.ts'
 
@@ -72,8 +72,8 @@ describe('descendants', () => {
 
 describe('what a process was started with', () => {
   it('is known also where it has left its session, and its parent is gone', async () => {
-    const { child, said } = await startShell('setsid sleep 600 > /dev/null & echo $!', { SOME_MARK: 'abc/def' })
-    await once(child, 'exit')
+    const { child, said, exited } = await startShell('setsid sleep 600 > /dev/null & echo $!', { SOME_MARK: 'abc/def' })
+    await exited
     const pid = endLater(Number(said))
     await expect.poll(() => find(pid)?.session).toBe(pid)
     expect(find(pid)?.parent).not.toBe(child.pid)
@@ -90,19 +90,23 @@ describe('what a process was started with', () => {
 
 describe('a signal', () => {
   it('reaches a whole group, and says whether there is one', async () => {
-    const { child, pid } = await startShell('sleep 600 & echo up; sleep 600')
+    const { exited, pid } = await startShell('sleep 600 & echo up; sleep 600')
     const members = listProcesses().filter(({ group }) => group === pid)
     expect(members.length).toBeGreaterThanOrEqual(2)
     expect(signalGroup(pid, 0)).toBe(true)
     expect(signalGroup(pid, 'SIGKILL')).toBe(true)
-    await once(child, 'exit')
+    await exited
     await expect.poll(() => members.filter(isAlive)).toEqual([])
   })
 
   it('reaches one process alone', async () => {
-    const { child, pid } = await startShell('echo up; exec sleep 600')
+    const { exited, pid } = await startShell('echo up; exec sleep 600')
     expect(signalProcess(identify(pid)!, 'SIGTERM')).toBe(true)
-    expect((await once(child, 'exit'))[1]).toBe('SIGTERM')
+    expect((await exited)[1]).toBe('SIGTERM')
+  })
+
+  it.each([0, 1])('to group %i goes to nobody, where the system would take it for one to oneself or to all', group => {
+    expect(signalGroup(group, 0)).toBe(false)
   })
 })
 
@@ -111,14 +115,31 @@ it('a boot has an id, always the same', () => {
   expect(bootId()).toBe(bootId())
 })
 
-it('reads what ps says on macOS', () => {
-  expect(parsePs([
-    '    1     0     1 Ss   Mon Nov 30 08:00:01 2026     /sbin/launchd',
-    '  501     1   501 S+   Tue Dec  1 09:10:11 2026     /usr/local/bin/node agent.js --flag "a b"',
-    '  502   501   501 Z+   Tue Dec  1 09:10:12 2026     (sleep)',
-    '',
-  ].join('\n'))).toEqual([
-    { pid: 1, parent: 0, group: 1, session: 1, startTime: 'Mon Nov 30 08:00:01 2026', command: '/sbin/launchd' },
-    { pid: 501, parent: 1, group: 501, session: 501, startTime: 'Tue Dec 1 09:10:11 2026', command: '/usr/local/bin/node agent.js --flag "a b"' },
-  ])
+describe('where there is no /proc', () => {
+  it('the same process has the same start time to a program in another time zone', async () => {
+    const { platform } = process
+    onTestFinished(() => {
+      Object.defineProperty(process, 'platform', { value: platform })
+      vi.unstubAllEnvs()
+    })
+    const { pid } = await startShell('echo up; exec sleep 600')
+    Object.defineProperty(process, 'platform', { value: 'darwin' })
+    vi.stubEnv('TZ', 'Asia/Tokyo')
+    const id = identify(pid)!
+    expect(find(pid)).toMatchObject({ parent: process.pid, group: pid, session: pid, command: 'sleep 600' })
+    vi.stubEnv('TZ', 'America/Lima')
+    expect(isAlive(id)).toBe(true)
+  })
+
+  it('what ps says is read', () => {
+    expect(parsePs([
+      '    1     0     1 Ss   Mon Nov 30 08:00:01 2026     /sbin/launchd',
+      '  501     1   501 S+   Tue Dec  1 09:10:11 2026     /usr/local/bin/node agent.js --flag "a b"',
+      '  502   501   501 Z+   Tue Dec  1 09:10:12 2026     (sleep)',
+      '',
+    ].join('\n'))).toEqual([
+      { pid: 1, parent: 0, group: 1, session: 1, startTime: 'Mon Nov 30 08:00:01 2026', command: '/sbin/launchd' },
+      { pid: 501, parent: 1, group: 501, session: 501, startTime: 'Tue Dec 1 09:10:11 2026', command: '/usr/local/bin/node agent.js --flag "a b"' },
+    ])
+  })
 })
