@@ -36,7 +36,8 @@ export class Family {
     const isOurs = !holder || holder.startTime === this.leader?.startTime
     const found = isOurs ? [...holder ? [holder] : [], ...descendantsOf(this.group, all), ...all.filter(({ session, group }) => session === this.group || group === this.group)] : []
     this.note([...found, ...all.filter(process => this.isMarked(process))])
-    for (const each of [...this.known.values()]) this.note(descendantsOf(each.pid, all))
+    // Of those who are still there: a pid may be somebody else's by now, who has children too.
+    for (const each of all.filter(process => this.known.has(keyOf(process)))) this.note(descendantsOf(each.pid, all))
     for (const [key, each] of this.known) if (!isAlive(each)) this.known.delete(key)
     return [...this.known.values()]
   }
@@ -60,7 +61,7 @@ export class Family {
   }
 
   private note(processes: readonly ProcessInfo[]): void {
-    for (const each of processes) this.known.set(`${each.pid} ${each.startTime}`, each)
+    for (const each of processes) this.known.set(keyOf(each), each)
   }
 
   private isMarked({ pid, startTime }: ProcessInfo): boolean {
@@ -68,4 +69,8 @@ export class Family {
     const isOlder = this.leader !== undefined && Number(startTime) < Number(this.leader.startTime)
     return !isOlder && wasStartedWith(pid, variable, this.mark)
   }
+}
+
+function keyOf({ pid, startTime }: ProcessId): string {
+  return `${pid} ${startTime}`
 }

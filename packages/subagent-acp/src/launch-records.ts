@@ -63,7 +63,7 @@ export class LaunchRecords {
     } catch {
       // No room, no right any more: the child runs without.
     }
-    return () => { rmSync(file, { force: true }) }
+    return () => { remove(file) }
   }
 
   /** End what hosts left behind that are gone. Does not touch what a living host owns, nor who has a child's pid by now. */
@@ -91,8 +91,16 @@ export class LaunchRecords {
       const family = new Family(record.child.pid, record.child, record.mark)
       return await endFamily(family) ? { pid: record.child.pid, command: record.command } : undefined
     } finally {
-      rmSync(claimed, { force: true })
+      remove(claimed)
     }
+  }
+}
+
+function remove(file: string): void {
+  try {
+    rmSync(file, { force: true })
+  } catch {
+    // No right any more: it stays, and names processes that are over.
   }
 }
 
@@ -109,10 +117,15 @@ async function endFamily(family: Family): Promise<boolean> {
 function readRecord(file: string): LaunchRecord | undefined {
   try {
     const record = JSON.parse(readFileSync(file, 'utf8')) as Partial<LaunchRecord> | null
-    const isWhole = record?.version === version && [record.host, record.child].every(id => typeof id?.pid === 'number' && typeof id.startTime === 'string')
-      && [record.boot, record.mark, record.command].every(text => typeof text === 'string' && text !== '')
+    const isWhole = record?.version === version && [record.host, record.child].every(id => Number.isInteger(id?.pid) && typeof id?.startTime === 'string')
+      && isEndable(record.child) && [record.boot, record.mark, record.command].every(text => typeof text === 'string' && text !== '')
     return isWhole ? record as LaunchRecord : undefined
   } catch {
     return undefined
   }
+}
+
+/** Everybody descends from 0 and 1: ended with what belongs to them, all would be. A host can well be 1. */
+function isEndable(child: ProcessId | undefined): boolean {
+  return child !== undefined && child.pid > 1
 }

@@ -125,19 +125,25 @@ describe('a record', () => {
     expect(files(dir)).toEqual([])
   })
 
-  it('that cannot be read is removed, and files that are none are left', async () => {
+  it('that cannot be read, or names no child that there can be, is removed, and files that are none are left', async () => {
     const dir = newFolder()
     writeFileSync(join(dir, '12-ab.json'), '{"version": 1, "host"')
     writeFileSync(join(dir, '13-ab.json'), '{"version": 1}')
+    // Of a host that lives, so that nobody is ended for it whatever happens.
+    const self = identify(process.pid)!
+    for (const pid of [0, 1]) new LaunchRecords(dir).add({ ...self, pid }, 'agent', 'mark')
     writeFileSync(join(dir, 'notes.txt'), 'mine')
     expect(await new LaunchRecords(dir).reapOrphans()).toEqual([])
     expect(files(dir)).toEqual(['notes.txt'])
   })
 
-  it('that cannot be written stops nobody', () => {
+  it('that cannot be written, or removed, stops nobody', () => {
     const dir = newFolder()
     const records = new LaunchRecords(dir)
+    const forget = records.add(identify(process.pid)!, 'agent', 'mark')
     rmSync(dir, { recursive: true })
+    writeFileSync(dir, 'no folder any more')
+    expect(forget).not.toThrow()
     expect(() => { records.add(identify(process.pid)!, 'agent', 'mark')() }).not.toThrow()
   })
 })
