@@ -72,7 +72,8 @@ export class PublishedRun implements SubagentRun, Watched {
 
   /** A deadline has passed: end the child, and settle without it where it does not end. */
   expire(cut: TurnCut): void {
-    if (this.isSettled || this.expired) return
+    // One that is cancelled, or being disposed, ends for that reason.
+    if (this.isSettled || this.expired || this.state === 'settling' || this.pending.request.callerSignal.aborted) return
     this.expired = cut
     const reason = new Error(cut.diagnostic)
     this.pending.withdraw(reason)

@@ -91,6 +91,21 @@ describe('a child that does not live in this process', () => {
     expect(await after(1, run)).toMatchObject({ stopReason: 'timeout', diagnostic: 'the child did not end within 700 ms (timeoutMs); exited with code 1' })
   })
 
+  it('that is cancelled ends as aborted, also where its silence is over the limit meanwhile', async () => {
+    const app = await startApp({ deadlines: { firstTokenMs: 1000 } })
+    let end!: (result: SubagentResult) => void
+    app.ctx.subagents.registerProvider(provider('there', () => ({
+      result: new Promise<SubagentResult>(resolve => { end = resolve }), dispose: async () => {},
+      progress: { step: 1, waitsFor: 'model', heardAt: 0, hasAnswered: false, usage: used },
+    })))
+    const controller = new AbortController()
+    const run = await app.start('there', { signal: controller.signal })
+    controller.abort()
+    await vi.advanceTimersByTimeAsync(2000)
+    end(ended('aborted'))
+    expect(await run.result).toMatchObject({ stopReason: 'aborted' })
+  })
+
   it('that tells nothing of itself is never taken for silent', async () => {
     const app = await startApp({ deadlines: { idleMs: 100, firstTokenMs: 100 } })
     app.ctx.subagents.registerProvider(provider('mute'))
