@@ -15,6 +15,8 @@ import z from 'schemastery'
 export const name = 'runtime'
 
 export interface Config {
+  /** Of `@offshoot/session`. */
+  session: SessionService.Config
   /** Of `@offshoot/model`. */
   model: ModelService.Config
   /** Of `@offshoot/tools`. */
@@ -36,6 +38,7 @@ export interface Config {
 }
 
 export interface Input {
+  session?: SessionService.Config
   model?: ModelService.Input
   tools?: Partial<ToolService.Config>
   agent?: Partial<AgentService.Config>
@@ -48,6 +51,7 @@ export interface Input {
 }
 
 export const Config: z<Input, Config> = z.object({
+  session: SessionService.Config,
   model: ModelService.Config,
   tools: ToolService.Config,
   agent: AgentService.Config,
@@ -62,7 +66,7 @@ export const Config: z<Input, Config> = z.object({
 /** Mounts all that agents and delegation need: the services, the task tools, the providers `spawn` and `fork`. Models and other tools are yours to add. */
 export function apply(ctx: Context, config: Config): void {
   if (!ctx.get('problems')) ctx.plugin(ProblemsService, {})
-  ctx.plugin(SessionService)
+  ctx.plugin(SessionService, config.session)
   ctx.plugin(ModelService, config.model)
   ctx.plugin(ToolService, config.tools)
   ctx.plugin(AgentService, config.agent)

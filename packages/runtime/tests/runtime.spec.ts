@@ -3,6 +3,7 @@ import ApprovalService from '@offshoot/approvals'
 import ModelService from '@offshoot/model'
 import { fakeModel } from '@offshoot/model/testing'
 import ProblemsService from '@offshoot/problems'
+import SessionService from '@offshoot/session'
 import SubagentService from '@offshoot/subagent'
 import * as fork from '@offshoot/subagent-fork'
 import * as spawn from '@offshoot/subagent-spawn'
@@ -83,7 +84,7 @@ describe('the runtime', () => {
 
   it('has the defaults of those packages', () => {
     expect(runtime.Config()).toEqual({
-      model: ModelService.Config(), tools: ToolService.Config(),
+      session: SessionService.Config(), model: ModelService.Config(), tools: ToolService.Config(),
       agent: AgentService.Config(), approvals: ApprovalService.Config(), tasks: TaskService.Config(), toolTasks: toolTasks.Config(), subagents: SubagentService.Config(),
       spawn: spawn.Config(), fork: fork.Config(),
     })

@@ -1,11 +1,14 @@
 import { type Context, Service } from 'cordis'
+import z from 'schemastery'
 import { Session } from './session.ts'
+import { type KeptSession, SessionStore } from './store.ts'
 import type { SessionHeader } from './types.ts'
 
 export { Session } from './session.ts'
 export { promptBlocks, textOf } from './content.ts'
 export { deepFreeze } from './freeze.ts'
 export { noUsage } from './no-usage.ts'
+export type { KeptSession } from './store.ts'
 export type {
   ContentBlock, Entry, EntrySource, FileBlock, Message, MessagePart, Prompt, ProviderMetadata, ReasoningBlock, SessionHeader, TextBlock,
   ToolCallPart, ToolResultPart, Usage,
@@ -33,13 +36,34 @@ function sessionId(now: number): string {
 
 /** The plain core behind `ctx.sessions`: plugins on a hot path take it once and keep it. */
 export class SessionCore {
+  private readonly store: SessionStore | undefined
+
+  /** @param dir where sessions are kept; absent: in memory alone. */
+  constructor(dir?: string) {
+    this.store = dir === undefined ? undefined : new SessionStore(dir)
+  }
+
   create(options: SessionOptions): Session {
-    return new Session(this.header(options))
+    const session = new Session(this.header(options))
+    this.store?.follow(session)
+    return session
   }
 
   /** A session that begins with the first `upTo` entries of `source`, sharing them. */
   fork(source: Session, options: SessionOptions, upTo?: number): Session {
-    return source.fork(this.header(options), upTo)
+    const session = source.fork(this.header(options), upTo)
+    this.store?.follow(session, { id: source.id, length: session.inherited })
+    return session
+  }
+
+  /** A session that was kept; `undefined` where there is none of that id. */
+  load(id: string): Session | undefined {
+    return this.store?.load(id)
+  }
+
+  /** What was kept, without what was delegated; newest first. */
+  list(): KeptSession[] {
+    return this.store?.list() ?? []
   }
 
   private header({ parent, depth, cwd }: SessionOptions): SessionHeader {
@@ -49,12 +73,13 @@ export class SessionCore {
   }
 }
 
-/** Makes sessions. They live in memory, as long as somebody holds them. */
+/** Makes sessions. They live in memory, as long as somebody holds them; with `dir`, they are also kept on disk. */
 export class SessionService extends Service {
-  readonly core: SessionCore = new SessionCore()
+  readonly core: SessionCore
 
-  constructor(ctx: Context) {
+  constructor(ctx: Context, config: SessionService.Config = {}) {
     super(ctx, 'sessions')
+    this.core = new SessionCore(config.dir)
   }
 
   create(options: SessionOptions): Session {
@@ -64,6 +89,27 @@ export class SessionService extends Service {
   fork(source: Session, options: SessionOptions, upTo?: number): Session {
     return this.core.fork(source, options, upTo)
   }
+
+  /** A session that was kept, mended where its process ended in the middle; `undefined` where there is none of that id. */
+  load(id: string): Session | undefined {
+    return this.core.load(id)
+  }
+
+  /** What was kept, without what was delegated; newest first. */
+  list(): KeptSession[] {
+    return this.core.list()
+  }
+}
+
+export namespace SessionService {
+  export interface Config {
+    /** A folder for one JSONL file for each session. Absent: nothing is kept. */
+    dir?: string
+  }
+
+  export const Config: z<Config> = z.object({
+    dir: z.string().description('A folder for one JSONL file for each session.'),
+  })
 }
 
 export default SessionService

@@ -16,6 +16,8 @@ export class Session {
   private readonly baseTurns: number
   /** Length of the log at each turn that began here; made at the first. */
   private turnStarts: number[] | undefined
+  /** Hears each entry as it is appended: whoever keeps the log. */
+  onAppend: ((entry: Entry) => void) | undefined
 
   constructor(header: SessionHeader, base?: Session, baseLength = 0) {
     this.header = Object.freeze(header)
@@ -64,9 +66,15 @@ export class Session {
     const entry: Entry = Object.freeze(source === undefined
       ? { type: 'message' as const, at: Date.now(), message }
       : { type: 'message' as const, at: Date.now(), message, source })
-    this.own.push(entry)
-    this.history.push(forModel(message))
+    this.push(entry)
+    this.onAppend?.(entry)
     return entry
+  }
+
+  /** Take back an entry that was kept. The caller hands it over frozen. A message of the user, where one stood before, begins a turn. */
+  restore(entry: Entry): void {
+    if (entry.message.role === 'user' && this.last?.message.role !== 'user') this.beginTurn()
+    this.push(entry)
   }
 
   /**
@@ -94,6 +102,11 @@ export class Session {
     if (!this.base) return [system].concat(this.history)
     return [system].concat(...this.chain().map(([session, count]) =>
       count === session.history.length ? session.history : session.history.slice(0, count)))
+  }
+
+  private push(entry: Entry): void {
+    this.own.push(entry)
+    this.history.push(forModel(entry.message))
   }
 
   private at(index: number): Entry | undefined {
