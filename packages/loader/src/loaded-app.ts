@@ -159,7 +159,7 @@ export class LoadedApp implements App {
 
   /** What `text` describes, as far as it can run; no mounts where that takes too long to find out. */
   private async prepare(text: string, resolver: Resolver, findings: Findings, deadline: Deadline): Promise<{ mounts?: Mount[], lost: ReadonlySet<string> }> {
-    const preparation = new Preparation(this.ctx, resolver, this.mounter, findings)
+    const preparation = new Preparation(this.ctx, resolver, this.mounter, findings, this.options.modules)
     const { lost } = preparation
     const mounts = await deadline.limit(preparation.prepareAll(parse(text, findings)))
     if (mounts !== 'expired') return { mounts, lost }

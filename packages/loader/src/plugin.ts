@@ -9,10 +9,10 @@ export class PluginError extends Error {
 type Exports = Record<string, unknown>
 
 /** @throws {PluginError} in a sentence */
-export async function importPlugin(url: URL): Promise<Plugin> {
+export async function importPlugin(url: URL, modules?: ReadonlyMap<string, () => Promise<unknown>>): Promise<Plugin> {
   let exports: Exports
   try {
-    exports = await import(/* @vite-ignore */ url.href) as Exports
+    exports = await (modules?.get(url.href)?.() ?? import(/* @vite-ignore */ url.href)) as Exports
   } catch (error) {
     throw new PluginError(`cannot be imported: ${describeError(error)}`, { cause: error })
   }

@@ -6,6 +6,7 @@ import type { Mount, Mounter } from './mount.ts'
 import { importPlugin, PluginError } from './plugin.ts'
 import { servicesOfPackage, servicesOfPlugin } from './provides.ts'
 import { isPath, ResolveError, type Resolver } from './resolve.ts'
+import type { LoadOptions } from './types.ts'
 import { validate } from './validate.ts'
 
 /** Turns entries into mounts: evaluates, resolves, imports and validates each, before any of them runs. */
@@ -18,13 +19,15 @@ export class Preparation {
   private readonly resolver: Resolver
   private readonly mounter: Mounter
   private readonly findings: Findings
+  private readonly modules: LoadOptions['modules']
 
   /** `ctx` is in scope of the expressions. */
-  constructor(ctx: Context, resolver: Resolver, mounter: Mounter, findings: Findings) {
+  constructor(ctx: Context, resolver: Resolver, mounter: Mounter, findings: Findings, modules?: LoadOptions['modules']) {
     this.ctx = ctx
     this.resolver = resolver
     this.mounter = mounter
     this.findings = findings
+    this.modules = modules
   }
 
   /** The entries that can run; what is wrong with the others goes to the findings. */
@@ -52,7 +55,7 @@ export class Preparation {
     const url = this.resolver.resolve(entry.name)
     const ofPackage = isPath(entry.name) || url.protocol !== 'file:' ? undefined : url
     this.importing.add(entry)
-    const plugin = await importPlugin(url).catch((error: unknown) => {
+    const plugin = await importPlugin(url, this.modules).catch((error: unknown) => {
       if (ofPackage) this.lose(servicesOfPackage(ofPackage))
       throw error
     }).finally(() => this.importing.delete(entry))

@@ -44,6 +44,11 @@ export interface LoadOptions {
   readonly resolveFrom?: readonly string[]
   /** Export conditions beside `node` and `import`. */
   readonly conditions?: readonly string[]
+  /**
+   * Modules that are at hand, by the URL that their name leads to: taken instead of what is there. For programs that carry packages
+   * within themselves.
+   */
+  readonly modules?: ReadonlyMap<string, () => Promise<unknown>>
   /** How long the app may take to settle, in milliseconds. Default 60 000; `Infinity` is no limit. */
   readonly timeoutMs?: number
   /** Takes each problem that is found once the app runs. Without it they go to `log`. */
