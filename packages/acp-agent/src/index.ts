@@ -1,0 +1,34 @@
+import { ndJsonStream } from '@agentclientprotocol/sdk/unstable'
+import { Readable, Writable } from 'node:stream'
+import type { AcpHost } from './host.ts'
+import { AcpServer } from './server.ts'
+
+export type { AcpHost } from './host.ts'
+
+export interface ServeOptions {
+  /** What the client writes. */
+  readonly input: NodeJS.ReadableStream
+  /** Where the protocol goes, and nothing else. */
+  readonly output: NodeJS.WritableStream
+  /** Boots the app: called once, when the client has its answer to `initialize`. Its failure is what sessions are refused with. */
+  readonly boot: () => Promise<AcpHost>
+  readonly version: string
+  /** Ends the serving, as the end of the input does. */
+  readonly signal?: AbortSignal
+}
+
+/** Serve the app's agent over the Agent Client Protocol, until the input ends. Settles when no session is at work any more; the app is the caller's to end. */
+export async function serveAcp({ input, output, boot, version, signal }: ServeOptions): Promise<void> {
+  let booting: Promise<AcpHost> | undefined
+  const server = new AcpServer({
+    stream: ndJsonStream(Writable.toWeb(output as Writable) as WritableStream<Uint8Array>, Readable.toWeb(input as Readable) as ReadableStream<Uint8Array>),
+    host: () => booting ??= boot(),
+    version,
+  })
+  const end = (): void => { server.connection.close() }
+  signal?.addEventListener('abort', end)
+  if (signal?.aborted) end()
+  await server.connection.closed.catch(() => {})
+  signal?.removeEventListener('abort', end)
+  await server.close()
+}

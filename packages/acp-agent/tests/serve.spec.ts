@@ -1,0 +1,63 @@
+import { client, methods, ndJsonStream } from '@agentclientprotocol/sdk/unstable'
+import { fakeModel } from '@offshoot/model/testing'
+import * as runtime from '@offshoot/runtime'
+import * as toolFiles from '@offshoot/tool-files'
+import { Context } from 'cordis'
+import { PassThrough, Readable, Writable } from 'node:stream'
+import { expect, it, onTestFinished } from 'vitest'
+import { type AcpHost, serveAcp } from '../src/index.ts'
+
+type Updates = { readonly sessionUpdate: string, readonly [key: string]: unknown }[]
+
+/** A client of the SDK on the other end of a serving. */
+function connect(boot: () => Promise<AcpHost>) {
+  const [input, output] = [new PassThrough(), new PassThrough()]
+  const updates: Updates = []
+  const served = serveAcp({ input, output, boot, version: '1.2.3' })
+  const connection = client({ name: 'test' })
+    .onNotification(methods.client.session.update, ({ params }) => { updates.push(params.update) })
+    .connect(ndJsonStream(Writable.toWeb(input), Readable.toWeb(output) as ReadableStream<Uint8Array>))
+  onTestFinished(() => { connection.close() })
+  return { agent: connection.agent, updates, served, end: () => { input.end() } }
+}
+
+async function appWith(reply: Parameters<typeof fakeModel>[0]): Promise<AcpHost> {
+  const ctx = new Context()
+  onTestFinished(() => ctx.fiber.dispose())
+  await ctx.plugin(runtime, {})
+  await ctx.plugin(toolFiles, {})
+  ctx.models.register('main', fakeModel(reply))
+  return { ctx, dispose: () => ctx.fiber.dispose() }
+}
+
+it('answers initialize before the app is asked for, and boots it once', async () => {
+  let booted = 0
+  const { agent } = connect(() => {
+    booted++
+    return Promise.reject(new Error('the config is broken'))
+  })
+  const hello = await agent.request('initialize', { protocolVersion: 1, clientCapabilities: {} })
+  expect(hello).toMatchObject({ protocolVersion: 1, agentInfo: { name: 'offshoot', version: '1.2.3' } })
+  for (let i = 0; i < 2; i++) await expect(agent.request('session/new', { cwd: '/', mcpServers: [] })).rejects.toMatchObject({ code: -32603, message: expect.stringContaining('the config is broken') })
+  expect(booted).toBe(1)
+})
+
+it('serves a turn over any two streams, and settles when the input ends', async () => {
+  const host = await appWith(() => 'hello')
+  const { agent, updates, served, end } = connect(() => Promise.resolve(host))
+  await agent.request('initialize', { protocolVersion: 1, clientCapabilities: {} })
+  const { sessionId } = await agent.request('session/new', { cwd: '/', mcpServers: [] })
+  expect(await agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'Hi.' }] })).toMatchObject({ stopReason: 'end_turn' })
+  expect(updates).toMatchObject([{ sessionUpdate: 'agent_message_chunk', content: { text: 'hello' } }])
+  end()
+  await served
+  expect(host.ctx.agents.list()).toEqual([])
+})
+
+it('takes the depth that a host passes in _meta', async () => {
+  const host = await appWith(() => 'hello')
+  const { agent } = connect(() => Promise.resolve(host))
+  await agent.request('initialize', { protocolVersion: 1, clientCapabilities: {} })
+  await agent.request('session/new', { cwd: '/', mcpServers: [], _meta: { offshoot: { depth: 2, maxDepth: 3 } } })
+  expect(host.ctx.agents.list()).toMatchObject([{ depth: 2, maxDepth: 3 }])
+})
