@@ -7,12 +7,14 @@ export class AnswerLines {
   private readonly io: Io
   private readonly screen: LiveScreen | undefined
   private readonly line: (line: string) => void
+  private readonly end: () => void
   private lines: Interface | undefined
 
-  constructor(io: Io, screen: LiveScreen | undefined, line: (line: string) => void) {
+  constructor(io: Io, screen: LiveScreen | undefined, line: (line: string) => void, end: () => void) {
     this.io = io
     this.screen = screen
     this.line = line
+    this.end = end
   }
 
   /** Whether there is a person to ask: who sees the question, and can type. */
@@ -28,6 +30,8 @@ export class AnswerLines {
     this.lines = lines
     lines.on('line', text => { if (this.lines === lines) this.line(text) })
     lines.on('error', () => { this.stop(lines) })
+    // Ctrl-D, or a terminal that is gone: nobody answers any more.
+    lines.on('close', () => { if (this.lines === lines) this.end() })
     this.io.stderr.write(prompt)
     return () => {
       this.stop(lines)

@@ -1,5 +1,5 @@
 import type { Agent, AgentOptions } from '@offshoot/agent'
-import { type App, AppError, formatProblem, loadApp } from '@offshoot/loader'
+import { type App, type AppError, formatProblem, loadApp, type LoadOptions } from '@offshoot/loader'
 import type {} from '@offshoot/approvals'
 import type {} from '@offshoot/subagent'
 import type {} from '@offshoot/tasks'
@@ -8,9 +8,9 @@ import { resolve } from 'node:path'
 import { type Io, UsageError } from './io.ts'
 
 /** The app of a config file, with the packages that ship with this command as a fallback. */
-export async function openApp(file: string, io: Pick<Io, 'stderr'>): Promise<App> {
+export async function openApp(file: string, io: Pick<Io, 'stderr'>, load: (file: string, options: LoadOptions) => Promise<App> = loadApp): Promise<App> {
   try {
-    return await loadApp(file, {
+    return await load(file, {
       resolveFrom: [import.meta.url],
       onProblem: problem => { io.stderr.write(`${formatProblem(problem)}\n`) },
       log: (level, name, text) => {
@@ -18,8 +18,10 @@ export async function openApp(file: string, io: Pick<Io, 'stderr'>): Promise<App
       },
     })
   } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    const hint = error.code === 'UNREADABLE' ? '; write one with: offshoot init' : ''
+    // By its name: the loader may be a copy that the command carries.
+    if (!(error instanceof Error) || error.name !== 'AppError') throw error
+    const { code } = error as AppError
+    const hint = code === 'UNREADABLE' ? '; write one with: offshoot init' : ''
     throw new UsageError(`${error.message}${hint}`, { cause: error })
   }
 }
@@ -50,9 +52,9 @@ export async function closeApp(app: App, code: number, io: Io): Promise<void> {
 }
 
 /** Wait for an ending, but not for ever. Answers whether it came. */
-export async function endsInTime(ending: Promise<void>): Promise<boolean> {
+export async function endsInTime(ending: Promise<void>, limitMs: number = endLimitMs): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<false>(settle => { timer = setTimeout(() => { settle(false) }, endLimitMs) })
+  const late = new Promise<false>(settle => { timer = setTimeout(() => { settle(false) }, limitMs) })
   try {
     return await Promise.race([ending.then(() => true), late])
   } finally {

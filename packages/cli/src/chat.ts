@@ -80,7 +80,10 @@ async function converse(app: App, agent: Agent, terminal: Terminal, interrupts: 
         else if (terminal.isInteractive) void commands.carryOut(command)
         else conversation.ask(() => commands.carryOut(command))
       },
-      end: () => { conversation.end() },
+      end: () => {
+        questions?.close()
+        conversation.end()
+      },
       interrupt: interrupts.interrupt,
     })
   }

@@ -61,11 +61,28 @@ function checksOf(app: App, cwd: string): Check[] {
 async function carryOut({ name, run }: Check, signal: AbortSignal): Promise<{ readonly line: string, readonly isWell: boolean }> {
   const startedAt = performance.now()
   const late = AbortSignal.timeout(limitMs)
+  const both = AbortSignal.any([signal, late])
   try {
-    const found = await run(AbortSignal.any([signal, late]))
+    const found = await abandoned(run(both), both)
     return { isWell: true, line: `ok      ${name}: ${oneLine(scrub(found), lineWidth)} (${duration(Math.round(performance.now() - startedAt))})` }
   } catch (error) {
     const why = late.aborted ? `no answer within ${duration(limitMs)}` : describeFailure(error)
     return { isWell: false, line: `failed  ${name}: ${oneLine(scrub(why), lineWidth)}` }
+  }
+}
+
+/** How long a check may take to end once it is told to. */
+const graceMs = 15_000
+
+/** As `check` does; one that goes on after `signal` is left to itself. */
+async function abandoned(check: Promise<string>, signal: AbortSignal): Promise<string> {
+  let timer: NodeJS.Timeout | undefined
+  const gone = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => { timer = setTimeout(() => { reject(signal.reason as Error) }, graceMs) })
+  })
+  try {
+    return await Promise.race([check, gone])
+  } finally {
+    clearTimeout(timer)
   }
 }

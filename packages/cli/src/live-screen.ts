@@ -25,6 +25,8 @@ export class LiveScreen implements Writer {
   private tick: NodeJS.Timeout | undefined
   private next: NodeJS.Timeout | undefined
   private paused = false
+  /** What came meanwhile. */
+  private held = ''
 
   constructor(out: Io['stderr']) {
     this.out = out
@@ -47,20 +49,24 @@ export class LiveScreen implements Writer {
     }, Math.max(0, this.shownAt + frameMs - performance.now())).unref()
   }
 
-  /** Take the lines away while a person types, until the returned function is called. */
+  /** Take the lines away while a person types, until the returned function is called; what is written meanwhile comes then. */
   pause(): () => void {
     this.paused = true
     this.out.write(this.erasure())
     this.shown = []
     return () => {
       this.paused = false
+      const { held } = this
+      this.held = ''
+      if (held !== '') this.write(held)
       this.changed()
     }
   }
 
   /** Write whole lines. */
   write(text: string): void {
-    if (this.render && !this.paused) this.paint(text)
+    if (this.paused) this.held += text
+    else if (this.render) this.paint(text)
     else this.out.write(text)
   }
 

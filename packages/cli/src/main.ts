@@ -1,7 +1,5 @@
-import { suggest } from '@offshoot/problems'
 import { cac } from 'cac'
 import { readFileSync } from 'node:fs'
-import { helpSections } from './help.ts'
 import { exit, type Io, UsageError } from './io.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
@@ -45,6 +43,9 @@ async function dispatch(args: readonly string[], io: Io): Promise<number> {
     .option('-c, --config <file>', 'The app\'s config file', { default: 'cordis.yml' })
     .option('--watch', 'Take over edits of the config file')
     .action(async (options: Options) => (await import('./start.ts')).start(options, io))
+  cli.command('acp', 'Serve the app\'s agent to an editor, or another client, over the Agent Client Protocol on stdio')
+    .option('-c, --config <file>', 'The app\'s config file', { default: 'cordis.yml' })
+    .action(async (options: Options) => (await import('./acp.ts')).acp(options, io, version))
   cli.command('check', 'Load the app, say what is wrong with its config, and end')
     .option('-c, --config <file>', 'The app\'s config file', { default: 'cordis.yml' })
     .action(async (options: Options) => (await import('./check.ts')).check(options, io))
@@ -57,6 +58,8 @@ async function dispatch(args: readonly string[], io: Io): Promise<number> {
     .action(async (dir: string | undefined, { force }: Options) => (await import('./init.ts')).init({ dir, force }, io))
 
   // cac prints help and version on the console; here every word goes through `io`.
+  // Loaded where somebody asks: a command that serves waits for none of it.
+  const { helpSections } = args.some(arg => arg === '--help' || arg === '-h') || args.length === 0 ? await import('./help.ts') : { helpSections: () => [] }
   cli.help(sections => [...sections, ...helpSections(cli.matchedCommand?.name)])
   cli.version(version)
   const { options } = captured(io, () => cli.parse(['node', 'offshoot', ...args], { run: false }))
@@ -68,6 +71,7 @@ async function dispatch(args: readonly string[], io: Io): Promise<number> {
     captured(io, () => { cli.outputHelp() })
     return exit.badUsage
   }
+  const { suggest } = await import('@offshoot/problems')
   throw new UsageError(`offshoot: unknown command "${word}"${suggest(word, cli.commands.map(command => command.name), 'commands')}`)
 }
 

@@ -72,7 +72,7 @@ export class ProgressLines {
   }
 
   private decided({ id, request: { agent, asker, tool } }: Approval, verdict: Verdict): void {
-    this.line(agent.depth, `${asker ?? this.log.nameOf(agent)}: ${tool} ${verdict.allowed ? 'allowed' : `refused: ${oneLine(verdict.reason)}`} (${id})`)
+    this.line(agent.depth, `${oneLine(asker ?? this.log.nameOf(agent))}: ${oneLine(tool)} ${verdict.allowed ? 'allowed' : `refused: ${oneLine(verdict.reason)}`} (${id})`)
   }
 
   /** A step begins, and with it the agent has heard of what was waiting for it. */

@@ -5,6 +5,7 @@ import type { RunLog } from './run-log.ts'
 import { oneLine, plural } from './wording.ts'
 
 const summaryWidth = 300
+const labelWidth = 40
 
 export interface QuestionsOptions {
   readonly approvals: ApprovalCore
@@ -85,7 +86,7 @@ export class Questions {
     const { approvals, root, stderr } = this.options
     const others = approvals.list(root).length - 1
     stderr.write(`${this.describe(approval)}${others > 0 ? `   [${plural(others, 'more waits', 'more wait')}]` : ''}\n`)
-    this.stopListening = this.options.listen(`allow? y yes · a always ${approval.request.tool} · n no · n <why> > `)
+    this.stopListening = this.options.listen(`allow? y yes · a always ${oneLine(approval.request.tool)} · n no · n <why> > `)
   }
 
   private settled(approval: Approval, verdict: Verdict): void {
@@ -99,7 +100,7 @@ export class Questions {
 
   private describe({ id, path, request: { agent, asker, tool, effect, summary } }: Approval): string {
     const name = this.options.log.nameOf(agent)
-    const who = oneLine(path.join(' › '))
-    return `${id}  ${who}${asker === undefined && agent !== this.options.root ? ` (${name})` : ''} wants ${tool}${effect === undefined ? '' : ` (${effect})`}: ${oneLine(summary, summaryWidth) || 'no arguments'}`
+    const who = path.map(label => oneLine(label, labelWidth)).join(' › ')
+    return `${id}  ${who}${asker === undefined && agent !== this.options.root ? ` (${name})` : ''} wants ${oneLine(tool)}${effect === undefined ? '' : ` (${effect})`}: ${oneLine(summary, summaryWidth) || 'no arguments'}`
   }
 }

@@ -100,7 +100,7 @@ interface Output {
 function askOn(io: Io, app: App, log: RunLog, stderr: Writer, screen: LiveScreen | undefined): Questions | undefined {
   const approvals = app.ctx.get('approvals')?.core
   if (!approvals || !AnswerLines.canAsk(io)) return undefined
-  const lines = new AnswerLines(io, screen, line => { questions.answer(line) })
+  const lines = new AnswerLines(io, screen, line => { questions.answer(line) }, () => { questions.close() })
   const questions = new Questions({ approvals, root: log.root, log, stderr, listen: prompt => lines.listen(prompt) })
   return questions
 }

@@ -76,6 +76,16 @@ describe.concurrent('offshoot run, on a terminal', () => {
     expect([app.has('one'), app.has('two')]).toEqual([true, true])
   })
 
+  it('Ctrl-D leaves nobody to ask: the call is refused, and the run goes on', async () => {
+    await using app = await asking(['run', 'Touch.'])
+    await app.command.wrote('stderr', question)
+    app.command.endInput()
+    const { code, stdout } = await app.command.finished
+    expect(code).toBe(0)
+    expect(stdout).toContain('nobody is here to give it')
+    expect(app.has('a')).toBe(false)
+  })
+
   it('Ctrl-C ends the run, and the question with it', async () => {
     await using app = await asking(['run', 'Touch.'])
     await app.command.wrote('stderr', question)

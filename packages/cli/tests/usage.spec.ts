@@ -8,7 +8,7 @@ const env = { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' }
 
 describe('bad usage exits with 2 and says what would work', () => {
   it.each<[string, string[], string]>([
-    ['an unknown command', ['chekc'], 'offshoot: unknown command "chekc"; did you mean "check"? (commands: chat, check, doctor, init, run, start)\n'],
+    ['an unknown command', ['chekc'], 'offshoot: unknown command "chekc"; did you mean "check"? (commands: acp, chat, check, doctor, init, run, start)\n'],
     ['an unknown option of a command', ['run', '--jsno', 'Go.'], 'offshoot: Unknown option `--jsno`; see offshoot --help\n'],
     ['an unknown option alone', ['--frob'], 'offshoot: unknown option "--frob"; see offshoot --help\n'],
     ['an option without its value', ['run', 'Go.', '-c'], 'offshoot: option `-c, --config <file>` value is missing; see offshoot --help\n'],
