@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { members } from './scripts/workspace.mjs'
 
@@ -9,6 +10,8 @@ const projects = ['.', ...members().filter(dir => existsSync(`${dir}/tests`))]
 
 export default defineConfig({
   test: {
+    // Both cores of a small machine: half of the time is spent waiting for processes.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: projects.map(dir => ({
       ssr: { resolve: { conditions } },
       test: {
