@@ -95,19 +95,20 @@ describe.concurrent('offshoot acp', () => {
     expect((await app.client.prompt(session, 'After an idle cancel.')).result).toMatchObject({ stopReason: 'end_turn' })
   })
 
-  it.each([
-    ['a relative folder', 'session/new', { cwd: 'here', mcpServers: [] }, -32602],
-    ['no folder', 'session/new', { cwd: null, mcpServers: [] }, -32602],
-    ['a folder that is not there', 'session/new', { cwd: '/no/such/folder', mcpServers: [] }, -32602],
-    ['an MCP server', 'session/new', { cwd: '/', mcpServers: [{ name: 'docs', command: 'docs', args: [], env: [] }] }, -32602],
-    ['an unknown session', 'session/prompt', { sessionId: 'nobody', prompt: [{ type: 'text', text: 'Hello.' }] }, -32002],
-    ['an unknown session to load', 'session/load', { sessionId: '../../etc', cwd: '/', mcpServers: [] }, -32002],
-    ['a prompt that is none', 'session/prompt', { sessionId: 'nobody', prompt: 'Hello.' }, -32602],
-    ['an unknown method', 'session/dance', {}, -32601],
-  ])('refuses %s, with the code that says why', async (_what, method, params, code) => {
+  it('refuses what it cannot do, with the code that says why', async () => {
     await using app = await serve()
     await app.client.request('initialize', { protocolVersion: 1, clientCapabilities: {} })
-    expect((await app.client.request(method, params)).error).toMatchObject({ code })
+    const refused = [
+      ['a relative folder', 'session/new', { cwd: 'here', mcpServers: [] }, -32602],
+      ['no folder', 'session/new', { cwd: null, mcpServers: [] }, -32602],
+      ['a folder that is not there', 'session/new', { cwd: '/no/such/folder', mcpServers: [] }, -32602],
+      ['an MCP server', 'session/new', { cwd: '/', mcpServers: [{ name: 'docs', command: 'docs', args: [], env: [] }] }, -32602],
+      ['an unknown session', 'session/prompt', { sessionId: 'nobody', prompt: [{ type: 'text', text: 'Hello.' }] }, -32002],
+      ['an unknown session to load', 'session/load', { sessionId: '../../etc', cwd: '/', mcpServers: [] }, -32002],
+      ['a prompt that is none', 'session/prompt', { sessionId: 'nobody', prompt: 'Hello.' }, -32602],
+      ['an unknown method', 'session/dance', {}, -32601],
+    ] as const
+    for (const [what, method, params, code] of refused) expect({ what, ...(await app.client.request(method, params)).error }).toMatchObject({ what, code })
   })
 
   it('refuses an empty prompt, and reads every kind of block that it said it takes', async () => {
