@@ -16,7 +16,7 @@ import type { App, LoadOptions } from './types.ts'
  */
 export async function loadApp(file: string, options: LoadOptions = {}): Promise<App> {
   const path = resolvePath(file)
-  const text = await readConfig(path)
+  const text = readConfig(path)
   const ctx = new Context()
   ctx.baseUrl = new URL('.', pathToFileURL(path)).href
   const app = new LoadedApp(ctx, path, options)

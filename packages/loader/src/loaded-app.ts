@@ -96,7 +96,7 @@ export class LoadedApp implements App {
 
   private async takeOver(): Promise<ReloadResult> {
     this.refuseIfClosing()
-    const text = await readConfig(this.file)
+    const text = readConfig(this.file)
     const findings = this.findings()
     const resolver = this.resolver()
     const { mounts } = await this.timed(deadline => this.prepare(text, resolver, findings, deadline))

@@ -8,11 +8,15 @@ export class PluginError extends Error {
 
 type Exports = Record<string, unknown>
 
+export function importing(url: URL): () => Promise<unknown> {
+  return () => import(/* @vite-ignore */ url.href)
+}
+
 /** @throws {PluginError} in a sentence */
-export async function importPlugin(url: URL, modules?: ReadonlyMap<string, () => Promise<unknown>>): Promise<Plugin> {
+export async function loadPlugin(load: () => Promise<unknown>): Promise<Plugin> {
   let exports: Exports
   try {
-    exports = await (modules?.get(url.href)?.() ?? import(/* @vite-ignore */ url.href)) as Exports
+    exports = await load() as Exports
   } catch (error) {
     throw new PluginError(`cannot be imported: ${describeError(error)}`, { cause: error })
   }

@@ -3,7 +3,7 @@ import type { Entry } from './entry.ts'
 import { evaluate } from './evaluate.ts'
 import type { Findings } from './findings.ts'
 import type { Mount, Mounter } from './mount.ts'
-import { importPlugin, PluginError } from './plugin.ts'
+import { importing, loadPlugin, PluginError } from './plugin.ts'
 import { servicesOfPackage, servicesOfPlugin } from './provides.ts'
 import { isPath, ResolveError, type Resolver } from './resolve.ts'
 import type { LoadOptions } from './types.ts'
@@ -52,14 +52,17 @@ export class Preparation {
   }
 
   private async preparePlugin(entry: Entry): Promise<Mount | undefined> {
-    const url = this.resolver.resolve(entry.name)
-    const ofPackage = isPath(entry.name) || url.protocol !== 'file:' ? undefined : url
+    const { name } = entry
+    const atHand = this.modules?.get(name)
+    const load = atHand && this.resolver.isShared(name) ? atHand : importing(this.resolver.resolve(name))
+    const ofPackage = (): URL | undefined => isPath(name) ? undefined : this.resolver.find(name)
     this.importing.add(entry)
-    const plugin = await importPlugin(url, this.modules).catch((error: unknown) => {
-      if (ofPackage) this.lose(servicesOfPackage(ofPackage))
+    const plugin = await loadPlugin(load).catch((error: unknown) => {
+      const url = ofPackage()
+      if (url) this.lose(servicesOfPackage(url))
       throw error
     }).finally(() => this.importing.delete(entry))
-    const services = () => servicesOfPlugin(plugin, ofPackage)
+    const services = () => servicesOfPlugin(plugin, ofPackage())
     const { value: config, unset, faults } = evaluate(this.ctx, 'config', entry.config)
     for (const { message, error } of faults) this.findings.addToEntry(entry, message, error)
     const { usable, problems } = faults.length ? { usable: false, problems: [] } : validate(plugin.Config, config, unset)

@@ -41,8 +41,32 @@ export class Resolver {
 
   /** @throws {ResolveError} in a sentence that says what would have worked */
   resolve(name: string): URL {
+    return this.resolveFrom(this.bases, name)
+  }
+
+  /** Where a name leads; `undefined` for one that leads nowhere, or to what is no file. */
+  find(name: string): URL | undefined {
+    return this.findFrom(this.bases, name)
+  }
+
+  /** Whether a package is what the places beside the config file's folder have by that name: the app has none of its own, or the same one. */
+  isShared(name: string): boolean {
     const [first, ...others] = this.bases
-    for (const base of isPath(name) ? [first] : [first, ...others]) {
+    return !mayHold(folderOf(first), packageOf(name)) || this.find(name)?.href === this.findFrom(others, name)?.href
+  }
+
+  private findFrom(bases: readonly URL[], name: string): URL | undefined {
+    try {
+      const url = this.resolveFrom(bases, name)
+      return url.protocol === 'file:' ? url : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  private resolveFrom(bases: readonly URL[], name: string): URL {
+    // A failed search costs more than all others: what a look at the disk rules out is not searched.
+    for (const base of isPath(name) ? bases.slice(0, 1) : bases.filter(each => mayHold(folderOf(each), packageOf(name)))) {
       try {
         return moduleResolve(name, base, this.conditions)
       } catch (error) {
@@ -54,8 +78,8 @@ export class Resolver {
   }
 
   private explainMissing(name: string): ResolveError {
-    const folder = dirname(fileURLToPath(this.bases[0]))
-    const packageName = name.split('/').slice(0, name.startsWith('@') ? 2 : 1).join('/')
+    const folder = folderOf(this.bases[0])
+    const packageName = packageOf(name)
     if (this.packages.has(packageName)) return new ResolveError(`package "${packageName}" is installed, but has nothing to import; build or reinstall it`)
     const local = existsSync(join(folder, name)) ? `./${name}` : undefined
     const meant = local ? undefined : this.packages.nearest(packageName)
@@ -65,16 +89,8 @@ export class Resolver {
     }`, meant === undefined ? undefined : this.find(meant))
   }
 
-  private find(name: string): URL | undefined {
-    try {
-      return this.resolve(name)
-    } catch {
-      return undefined
-    }
-  }
-
   private explainPath(name: string, error: NodeError): ResolveError {
-    const path = name.startsWith('file:') ? fileURLToPath(name) : resolvePath(dirname(fileURLToPath(this.bases[0])), name)
+    const path = name.startsWith('file:') ? fileURLToPath(name) : resolvePath(folderOf(this.bases[0]), name)
     const siblings = listFiles(dirname(path))
     const again = (file: string) => name.slice(0, name.lastIndexOf('/') + 1) + file
     if (error.code === 'ERR_UNSUPPORTED_DIR_IMPORT') {
@@ -96,6 +112,20 @@ export function isPath(name: string): boolean {
 export function shorten(path: string): string {
   const inside = relative(process.cwd(), path)
   return inside === '' ? '.' : inside === '..' || inside.startsWith(`..${sep}`) ? path : inside
+}
+
+function folderOf(base: URL): string {
+  return fileURLToPath(new URL('.', base))
+}
+
+function packageOf(name: string): string {
+  return name.split('/').slice(0, name.startsWith('@') ? 2 : 1).join('/')
+}
+
+/** Whether a package could be found from `folder`: installed there or above, or because one of these folders is a package itself, which may name itself. */
+function mayHold(folder: string, packageName: string): boolean {
+  return /[:#]/.test(packageName) || existsSync(join(folder, 'node_modules', packageName)) || existsSync(join(folder, 'package.json'))
+    || dirname(folder) !== folder && mayHold(dirname(folder), packageName)
 }
 
 interface NodeError extends Error {

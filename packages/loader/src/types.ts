@@ -45,8 +45,8 @@ export interface LoadOptions {
   /** Export conditions beside `node` and `import`. */
   readonly conditions?: readonly string[]
   /**
-   * Modules that are at hand, by the URL that their name leads to: taken instead of what is there. For programs that carry packages
-   * within themselves.
+   * Modules that a program carries within itself, by the name of their package: taken where that name leads to what `resolveFrom` has,
+   * and the app has no other one of its own.
    */
   readonly modules?: ReadonlyMap<string, () => Promise<unknown>>
   /** How long the app may take to settle, in milliseconds. Default 60 000; `Infinity` is no limit. */

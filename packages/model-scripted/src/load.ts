@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { parseDocument } from 'yaml'
 import { show } from './check.ts'
 import { ScriptError } from './error.ts'
 import { followRules } from './rules.ts'
@@ -29,6 +28,8 @@ export async function loadScript(file: string): Promise<Script> {
 
 async function readRules(file: string): Promise<unknown> {
   const source = await readFile(file, 'utf8').catch((error: unknown) => { throw invalid(file, 'cannot be read', error) })
+  // Most scripts are given as rules, in the config.
+  const { parseDocument } = await import('yaml')
   const document = parseDocument(source)
   const [problem] = [...document.errors, ...document.warnings]
   if (problem) throw invalid(file, problem.message.split('\n')[0]!.replace(/:$/, ''))

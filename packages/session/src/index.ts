@@ -26,8 +26,9 @@ export interface SessionOptions {
   readonly cwd: string
 }
 
-// Sessions made in one millisecond still sort by creation; the last part keeps two processes apart.
-const process36 = Array.from(crypto.getRandomValues(new Uint8Array(6)), byte => (byte % 36).toString(36)).join('')
+// Sessions made in one millisecond still sort by creation; the last part keeps two processes apart. `crypto` would take
+// longer to load than all of this package, and nobody has to be kept from guessing.
+const process36 = Math.random().toString(36).slice(2, 8).padEnd(6, '0')
 let counter = 0
 
 function sessionId(now: number): string {
