@@ -36,7 +36,7 @@ describe.each(packages)('$dir', ({ id, dir, manifest }) => {
       expect(repositoryFiles(`${dir}/src/${file}.ts`)).toHaveLength(1)
     }
     for (const program of Object.values(manifest.bin ?? {})) {
-      expect(repositoryFiles(`${dir}/${program.replace(/^lib\/(.+)\.js$/, 'src/$1.ts')}`)).toHaveLength(1)
+      expect(repositoryFiles(`${dir}/${program.replace(/^lib\/(.+)\.c?js$/, 'src/$1.ts')}`)).toHaveLength(1)
     }
   })
 

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
-const bin = createRequire(import.meta.url).resolve('@offshoot/cli/package.json').replace('package.json', 'lib/bin.js')
+const bin = createRequire(import.meta.url).resolve('@offshoot/cli/package.json').replace('package.json', 'lib/bin.cjs')
 
 function runExample(env: Record<string, string> = {}): Promise<{ stdout: string, stderr: string }> {
   const { OPENAI_BASE_URL: _url, OPENAI_MODEL: _model, OPENAI_API_KEY: _key, ...rest } = process.env

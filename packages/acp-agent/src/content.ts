@@ -1,4 +1,4 @@
-import type { ContentBlock as WireBlock } from '@agentclientprotocol/sdk/unstable'
+import type { ContentBlock as WireBlock } from '@agentclientprotocol/sdk'
 import type { ContentBlock } from '@offshoot/session'
 
 /**

@@ -1,5 +1,5 @@
-import { ndJsonStream } from '@agentclientprotocol/sdk/unstable'
-import { Readable, Writable } from 'node:stream'
+import { ndJsonStream } from '@agentclientprotocol/sdk'
+import { readableBytes, writableBytes } from './bytes.ts'
 import type { AcpHost } from './host.ts'
 import { AcpServer } from './server.ts'
 
@@ -21,7 +21,7 @@ export interface ServeOptions {
 export async function serveAcp({ input, output, boot, version, signal }: ServeOptions): Promise<void> {
   let booting: Promise<AcpHost> | undefined
   const server = new AcpServer({
-    stream: ndJsonStream(Writable.toWeb(output as Writable) as WritableStream<Uint8Array>, Readable.toWeb(input as Readable) as ReadableStream<Uint8Array>),
+    stream: ndJsonStream(writableBytes(output), readableBytes(input)),
     host: () => booting ??= boot(),
     version,
   })

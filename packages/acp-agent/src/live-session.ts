@@ -1,4 +1,6 @@
-import { type AgentContext, type ContentBlock as WireBlock, type PromptResponse, RequestError, type SessionUpdate } from '@agentclientprotocol/sdk/unstable'
+import { type AgentContext, type ContentBlock as WireBlock, RequestError, type SessionUpdate } from '@agentclientprotocol/sdk'
+// Types alone: nothing else that is unstable is loaded, or spoken.
+import type { PromptResponse } from '@agentclientprotocol/sdk/unstable'
 import type { Agent, AgentOptions } from '@offshoot/agent'
 import type { Usage } from '@offshoot/session'
 import type { Context } from 'cordis'

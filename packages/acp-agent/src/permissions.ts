@@ -1,4 +1,4 @@
-import type { AgentContext, PermissionOption } from '@agentclientprotocol/sdk/unstable'
+import type { AgentContext, PermissionOption } from '@agentclientprotocol/sdk'
 import type { Agent } from '@offshoot/agent'
 import type { Approval, ApprovalCore, Attendant, Verdict } from '@offshoot/approvals'
 import { describeCall } from './tool-call.ts'

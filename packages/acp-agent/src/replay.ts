@@ -1,4 +1,4 @@
-import type { SessionUpdate } from '@agentclientprotocol/sdk/unstable'
+import type { SessionUpdate } from '@agentclientprotocol/sdk'
 import type { Agent } from '@offshoot/agent'
 import type { Entry } from '@offshoot/session'
 import { describeCall } from './tool-call.ts'

@@ -1,4 +1,4 @@
-import { agent as agentApp, type AgentConnection, type AgentContext, type InitializeResponse, type NewSessionResponse, RequestError, type SessionConfigOption, type Stream } from '@agentclientprotocol/sdk/unstable'
+import { agent as agentApp, type AgentConnection, type AgentContext, type InitializeResponse, type NewSessionResponse, RequestError, type SessionConfigOption, type Stream } from '@agentclientprotocol/sdk'
 import type { Lineage } from '@offshoot/agent'
 import { isAbsolute } from 'node:path'
 import { statSync } from 'node:fs'

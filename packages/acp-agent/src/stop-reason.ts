@@ -1,4 +1,4 @@
-import type { StopReason as WireReason } from '@agentclientprotocol/sdk/unstable'
+import type { StopReason as WireReason } from '@agentclientprotocol/sdk'
 import type { TurnResult } from '@offshoot/agent'
 
 /** How the protocol calls an end; `undefined` for one that is a failure there. */

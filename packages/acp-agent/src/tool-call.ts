@@ -1,4 +1,4 @@
-import type { ToolCall, ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk/unstable'
+import type { ToolCall, ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk'
 import type { Tool, ToolEffect } from '@offshoot/tools'
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'

@@ -1,4 +1,4 @@
-import type { ContentBlock as WireBlock, SessionUpdate } from '@agentclientprotocol/sdk/unstable'
+import type { ContentBlock as WireBlock, SessionUpdate } from '@agentclientprotocol/sdk'
 import type { Agent, AgentEvent } from '@offshoot/agent'
 import { wireBlocks } from './content.ts'
 import { describeCall } from './tool-call.ts'

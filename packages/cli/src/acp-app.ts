@@ -1,5 +1,7 @@
 import { type App, loadApp } from '@offshoot/loader'
 import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
 import { openApp } from './app.ts'
 import type { Io } from './io.ts'
 
@@ -15,13 +17,17 @@ const shipped: Readonly<Record<string, () => Promise<unknown>>> = {
 }
 
 /**
- * Load an app whose plugins all ship with the command, from what is carried here; `undefined` for any other: a plugin from elsewhere
- * brings packages of its own, and must meet the same ones as its neighbours.
+ * The app of a config file. One whose plugins all ship with the command is made of what is carried here; any other is loaded from disk
+ * as a whole: a plugin from elsewhere brings packages of its own, and must meet the same ones as its neighbours.
  */
-export async function openShipped(file: string, io: Pick<Io, 'stderr'>): Promise<App | undefined> {
+export async function openCarried(file: string, io: Pick<Io, 'stderr'>): Promise<App> {
   const names = namesIn(file)
-  if (!names || names.some(name => !Object.hasOwn(shipped, name))) return undefined
-  const modules = new Map(names.map(name => [import.meta.resolve(name), shipped[name]!]))
+  if (!names || names.some(name => !Object.hasOwn(shipped, name))) {
+    const { href } = pathToFileURL(createRequire(import.meta.url).resolve('@offshoot/loader'))
+    const { loadApp: loadFromDisk } = await import(href) as { loadApp: typeof loadApp }
+    return openApp(file, io, loadFromDisk)
+  }
+  const modules = new Map(Object.entries(shipped))
   return openApp(file, io, (path, options) => loadApp(path, { ...options, modules }))
 }
 

@@ -1,8 +1,5 @@
 import type { App } from '@offshoot/loader'
-import { existsSync } from 'node:fs'
 import { Writable } from 'node:stream'
-import type * as carriedApp from './acp-app.ts'
-import type * as serve from './acp-serve.ts'
 import { Interrupts } from './interrupts.ts'
 import { exit, type Io } from './io.ts'
 
@@ -16,10 +13,11 @@ const endMs = 1200
 /** `offshoot acp`: serve the app's agent to one client on stdio, until its input ends. */
 export async function acp(options: AcpOptions, io: Io, version: string): Promise<number> {
   const output = reserve(io)
-  const { serveAcp } = await carried<typeof serve>('acp-serve')
+  // Apart from the app: the client has its first answer before that is loaded.
+  const { serveAcp } = await import('@offshoot/acp-agent')
   const interrupts = new Interrupts(io)
   const file = String(options.config)
-  const open = async (): Promise<App> => await (await carried<typeof carriedApp>('acp-app')).openShipped(file, io) ?? (await import('./app.ts')).openApp(file, io)
+  const open = async (): Promise<App> => (await import('./acp-app.ts')).openCarried(file, io)
   let app: Promise<App> | undefined
   await serveAcp({
     input: io.stdin, output, version, signal: interrupts.signal,
@@ -35,13 +33,6 @@ export async function acp(options: AcpOptions, io: Io, version: string): Promise
   // What still runs goes with the process: whoever started it sees to that.
   io.exit(code)
   return code
-}
-
-/** A module with all that it takes, as the build has put it together; else as it is. */
-async function carried<T>(name: 'acp-serve' | 'acp-app'): Promise<T> {
-  const bundle = new URL(`./bundled/${name}.js`, import.meta.url)
-  if (existsSync(bundle)) return await import(bundle.href) as T
-  return await (name === 'acp-serve' ? import('./acp-serve.ts') : import('./acp-app.ts')) as T
 }
 
 /** The real stdout, for the protocol alone: what any plugin prints goes to stderr from here on. */

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-import { main } from './main.ts'
+// The build makes `bin.cjs` of this: Node starts CommonJS sooner.
+import { Carried } from './carried.ts'
 
 // A reader that went away (`offshoot … | head`) wants nothing more; that is no failure of ours.
 // Nor is a terminal that was closed.
@@ -9,4 +10,7 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
-process.exitCode = await main(process.argv.slice(2), process)
+const args = process.argv.slice(2)
+// An editor starts `acp` for each of its windows, and a parent for each child: it has to be there at once.
+const carried = args[0] === 'acp' ? new Carried().command : undefined
+void Promise.resolve(carried ?? import('./main.ts')).then(async ({ main }) => { process.exitCode = await main(args, process) })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-const bin = fileURLToPath(new URL('../lib/bin.js', import.meta.url))
+const bin = fileURLToPath(new URL('../lib/bin.cjs', import.meta.url))
 
 export interface Answer {
   readonly result?: Record<string, unknown>

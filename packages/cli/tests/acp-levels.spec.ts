@@ -7,7 +7,7 @@ import { AcpClient } from './acp-client.ts'
 import { folderWith } from './support.ts'
 import { gate, lastMessageText } from './wire.ts'
 
-const bin = fileURLToPath(new URL('../lib/bin.js', import.meta.url))
+const bin = fileURLToPath(new URL('../lib/bin.cjs', import.meta.url))
 const variable = 'OFFSHOOT_LEVELS_TEST'
 
 /** An app whose only tool hands its task to the next level, over ACP. */

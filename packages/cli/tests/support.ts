@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
 
-const bin = fileURLToPath(new URL('../lib/bin.js', import.meta.url))
+const bin = fileURLToPath(new URL('../lib/bin.cjs', import.meta.url))
 
 /** Makes the pipes of a process look like a terminal of 40 columns to it; keys arrive as they are typed. */
 const terminal = `data:text/javascript,${encodeURIComponent(`
