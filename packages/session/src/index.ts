@@ -9,6 +9,7 @@ export { promptBlocks, textOf } from './content.ts'
 export { deepFreeze } from './freeze.ts'
 export { noUsage } from './no-usage.ts'
 export type { KeptSession } from './store.ts'
+export { titleOf } from './title.ts'
 export type {
   ContentBlock, Entry, EntrySource, FileBlock, Message, MessagePart, Prompt, ProviderMetadata, ReasoningBlock, SessionHeader, TextBlock,
   ToolCallPart, ToolResultPart, Usage,

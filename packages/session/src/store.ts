@@ -2,6 +2,7 @@ import { appendFileSync, closeSync, mkdirSync, openSync, readdirSync, readFileSy
 import { join } from 'node:path'
 import { deepFreeze } from './freeze.ts'
 import { Session } from './session.ts'
+import { titleOf } from './title.ts'
 import type { Entry, SessionHeader } from './types.ts'
 
 /** The first line of a file: who a session is, and what it shares with another. */
@@ -18,7 +19,6 @@ export interface KeptSession extends SessionHeader {
   readonly updatedAt: number
 }
 
-const titleCharacters = 80
 /** Where a title is looked for. */
 const startBytes = 64 * 1024
 const interrupted = 'Error: the process ended before this call did; whether it had an effect is not known'
@@ -51,9 +51,13 @@ export class SessionStore {
   load(id: string): Session | undefined {
     const session = this.read(id)
     if (!session) return undefined
-    const header = parse(this.lines(id)[0]) as FileHeader | undefined
-    session.onAppend = entry => { appendFileSync(this.file(id), `${JSON.stringify(entry)}\n`) }
-    if (header) mend(session)
+    // A line that was cut stays a line of its own.
+    let start = this.lines(id).at(-1) === '' ? '' : '\n'
+    session.onAppend = entry => {
+      appendFileSync(this.file(id), `${start}${JSON.stringify(entry)}\n`)
+      start = ''
+    }
+    mend(session)
     return session
   }
 
@@ -85,7 +89,7 @@ export class SessionStore {
     const header = parse(first) as FileHeader | undefined
     if (header?.type !== 'session' || header.parent !== undefined) return undefined
     const { type: _type, forkedFrom: _forkedFrom, ...own } = header
-    const title = titleIn(rest)
+    const title = titleOf(rest.map(line => parse(line) as Entry | undefined))
     return { ...own, ...(title === undefined ? {} : { title }), updatedAt: statSync(file).mtimeMs }
   }
 
@@ -112,16 +116,6 @@ function mend(session: Session): void {
   if (calls.length === 0) return
   const content = calls.map(({ toolCallId, toolName }) => ({ type: 'tool-result' as const, toolCallId, toolName, output: { type: 'error-text' as const, value: interrupted } }))
   session.append(deepFreeze({ role: 'tool' as const, content }))
-}
-
-function titleIn(lines: readonly string[]): string | undefined {
-  for (const line of lines) {
-    const entry = parse(line) as Entry | undefined
-    if (entry?.message?.role !== 'user' || entry.source !== undefined) continue
-    const text = entry.message.content.map(part => part.type === 'text' ? part.text : '').join(' ').replace(/\s+/g, ' ').trim()
-    return text === '' ? undefined : text.slice(0, titleCharacters)
-  }
-  return undefined
 }
 
 function startOf(file: string): string {

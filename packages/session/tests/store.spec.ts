@@ -64,6 +64,9 @@ describe('a session that is kept', () => {
     appendFileSync(join(dir, `${session.id}.jsonl`), '{"type":"message","at":1,"mess')
     const loaded = (await sessionsIn(dir)).load(session.id)!
     expect(loaded.last?.message).toMatchObject({ role: 'tool', content: [{ toolCallId: 'c1', output: { type: 'error-text', value: expect.stringContaining('the process ended before this call did') } }] })
+    loaded.append(user('Again.'))
+    const again = (await sessionsIn(dir)).load(session.id)!
+    expect(again.entries()).toEqual(loaded.entries())
   })
 
   it('is listed, newest first, with its first words; what was delegated is not', async () => {
