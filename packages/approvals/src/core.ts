@@ -1,8 +1,8 @@
 import { type Agent, type Notify, onAbort } from '@offshoot/agent'
 import type { ToolEffect } from '@offshoot/tools'
 import { PendingApproval } from './pending.ts'
-import { type Policies, type Rule, ruleFor } from './policy.ts'
-import type { Approval, ApprovalRequest, Attendant, Verdict } from './types.ts'
+import { adjusted, type Policies, type Rule, ruleFor } from './policy.ts'
+import type { Adjustment, Approval, ApprovalRequest, Attendant, Verdict } from './types.ts'
 
 export interface ApprovalLimits extends Policies {
   /** How long one request waits for its answer, in milliseconds. */
@@ -25,6 +25,7 @@ export class ApprovalCore {
   private readonly attendances = new Set<Attendance>()
   /** Tools that a tree may always use. */
   private readonly granted = new WeakMap<Agent, Set<string>>()
+  private readonly adjustments = new Map<Agent, Adjustment>()
   private counter = 0
 
   constructor(limits: ApprovalLimits, notify: Notify, log: (error: unknown) => void) {
@@ -33,9 +34,10 @@ export class ApprovalCore {
     this.log = log
   }
 
-  /** Whether the config lets it run, and nobody has to be asked. */
-  allows(tool: string, effect: ToolEffect | undefined): boolean {
-    return ruleFor(this.limits, tool, effect).policy === 'allow'
+  /** Whether it runs, and nobody has to be asked. */
+  allows(agent: Agent, tool: string, effect: ToolEffect | undefined): boolean {
+    const rule = ruleFor(this.limits, tool, effect)
+    return (this.adjustments.size === 0 ? rule : adjusted(rule, this.adjustments.get(rootOf(agent)), effect)).policy === 'allow'
   }
 
   judge(request: ApprovalRequest): Verdict | Promise<Verdict> {
@@ -44,7 +46,27 @@ export class ApprovalCore {
   }
 
   async ask(request: ApprovalRequest): Promise<Verdict> {
-    return this.decide(request, this.ruleOf(request))
+    const rule = ruleFor(this.limits, request.tool, request.effect)
+    const asked = rule.policy === 'deny' ? rule : this.adjustedFor(request, { ...rule, policy: 'ask' })
+    return asked.policy === 'allow' ? { allowed: true, by: 'policy' } : this.decide(request, asked.policy === 'deny' ? asked : rule)
+  }
+
+  /**
+   * Hold one tree to `adjustment`, in place of the one before; what waits is judged anew.
+   *
+   * @returns the end of it, where no other one has taken its place.
+   */
+  adjust(root: Agent, adjustment: Adjustment): () => void {
+    this.adjustments.set(root, adjustment)
+    for (const pending of this.queue.keys()) {
+      if (pending.root !== root) continue
+      const rule = this.adjustedFor(pending.request, { policy: 'ask', key: '' })
+      if (rule.policy === 'allow') pending.settle({ allowed: true, by: 'policy' })
+      else if (rule.policy === 'deny') pending.settle(denied(pending.request, rule))
+    }
+    return () => {
+      if (this.adjustments.get(root) === adjustment) this.adjustments.delete(root)
+    }
   }
 
   list(root?: Agent): Approval[] {
@@ -66,13 +88,17 @@ export class ApprovalCore {
     for (const pending of this.queue.keys()) if (!agent || pending.request.agent === agent) pending.settle(ended(pending.request))
   }
 
-  private ruleOf({ tool, effect }: ApprovalRequest): Rule {
-    return ruleFor(this.limits, tool, effect)
+  private ruleOf(request: ApprovalRequest): Rule {
+    return this.adjustedFor(request, ruleFor(this.limits, request.tool, request.effect))
+  }
+
+  private adjustedFor({ agent, effect }: ApprovalRequest, rule: Rule): Rule {
+    return adjusted(rule, this.adjustments.get(rootOf(agent)), effect)
   }
 
   private decide(request: ApprovalRequest, rule: Rule): Verdict | Promise<Verdict> {
     const { agent, tool, signal } = request
-    if (rule.policy === 'deny') return { allowed: false, by: 'policy', reason: `"${tool}" is not allowed here (approvals: ${rule.key} is "deny")` }
+    if (rule.policy === 'deny') return denied(request, rule)
     const root = rootOf(agent)
     if (this.granted.get(root)?.has(tool)) return { allowed: true, by: 'earlier-answer' }
     if (signal?.aborted || agent.state === 'disposed') return ended(request)
@@ -157,6 +183,10 @@ function rootOf(agent: Agent): Agent {
   let root = agent
   while (root.parent) root = root.parent
   return root
+}
+
+function denied({ tool }: ApprovalRequest, { key, adjustedBy }: Rule): Verdict {
+  return { allowed: false, by: 'policy', reason: `"${tool}" is not allowed here (${adjustedBy ?? `approvals: ${key} is "deny"`})` }
 }
 
 function nobody({ tool }: ApprovalRequest, { policy, key }: Rule): Verdict {

@@ -5,11 +5,11 @@ import { type Context, Service } from 'cordis'
 import z from 'schemastery'
 import { ApprovalCore, type ApprovalLimits } from './core.ts'
 import { summaryOf } from './summary.ts'
-import type { Approval, ApprovalRequest, Attendant, Verdict } from './types.ts'
+import type { Adjustment, Approval, ApprovalRequest, Attendant, Verdict } from './types.ts'
 
 export type { ApprovalCore, ApprovalLimits } from './core.ts'
 export type { Policies } from './policy.ts'
-export type { Approval, ApprovalRequest, Attendant, DecidedBy, Policy, Verdict } from './types.ts'
+export type { Adjustment, Approval, ApprovalRequest, Attendant, DecidedBy, Policy, Verdict } from './types.ts'
 
 declare module 'cordis' {
   interface Context {
@@ -69,6 +69,16 @@ export class ApprovalService extends Service {
     return this.ctx.effect(() => core.attend(attendant, root), 'ctx.approvals.attend()')
   }
 
+  /**
+   * Hold the tree of `root` to an adjustment, in place of the one before, for as long as the calling plugin lives. What waits is judged anew.
+   *
+   * @returns the end of it, where no other one has taken its place.
+   */
+  adjust(adjustment: Adjustment, root: Agent): () => void {
+    const { core } = this
+    return this.ctx.effect(() => core.adjust(root, adjustment), 'ctx.approvals.adjust()')
+  }
+
   /** What waits for an answer, of one tree or of all; oldest first. */
   list(root?: Agent): Approval[] {
     return this.core.list(root)
@@ -78,7 +88,7 @@ export class ApprovalService extends Service {
 /** Why a call may not run, if it may not. */
 function judgeCall(core: ApprovalCore, tool: Tool, args: Record<string, unknown>, { agent, callId, signal }: ToolExec): string | undefined | Promise<string | undefined> {
   // Called by code, without an agent: it asks for nobody.
-  if (!agent || core.allows(tool.name, tool.effect)) return undefined
+  if (!agent || core.allows(agent, tool.name, tool.effect)) return undefined
   const verdict = core.judge({ agent, callId, tool: tool.name, effect: tool.effect, summary: summaryOf(args), signal })
   return verdict instanceof Promise ? verdict.then(reasonOf) : reasonOf(verdict)
 }

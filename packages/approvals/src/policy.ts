@@ -1,5 +1,5 @@
 import type { ToolEffect } from '@offshoot/tools'
-import type { Policy } from './types.ts'
+import type { Adjustment, Policy } from './types.ts'
 
 export interface Policies {
   /** Of tools that only look. */
@@ -17,6 +17,15 @@ export interface Rule {
   readonly policy: Policy
   /** The key: `execute`, `tools.shell`. */
   readonly key: string
+  /** Who says otherwise than the config. */
+  readonly adjustedBy?: string
+}
+
+/** A rule as it is for one tree. What the config denies stays denied. */
+export function adjusted(rule: Rule, adjustment: Adjustment | undefined, effect: ToolEffect | undefined): Rule {
+  if (!adjustment || rule.policy === 'deny') return rule
+  const policy = adjustment.adjust(rule.policy, effect)
+  return policy === rule.policy ? rule : { policy, key: rule.key, adjustedBy: adjustment.name }
 }
 
 export function ruleFor(policies: Policies, tool: string, effect: ToolEffect | undefined): Rule {

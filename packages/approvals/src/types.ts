@@ -4,6 +4,14 @@ import type { ToolEffect } from '@offshoot/tools'
 /** What the config says of a call: it runs, it does not, or a person decides. */
 export type Policy = 'allow' | 'deny' | 'ask'
 
+/** Makes one tree stricter than the config, or asks its people less often: a mode that a person has chosen. */
+export interface Adjustment {
+  /** What people call it: `mode "read-only"`. A refusal names it. */
+  readonly name: string
+  /** What becomes of a call that the config does not deny. `effect`: what it does at most; absent where nobody knows. */
+  adjust(policy: Exclude<Policy, 'deny'>, effect: ToolEffect | undefined): Policy
+}
+
 /** What somebody wants to do. */
 export interface ApprovalRequest {
   /** Who wants it. For a child outside this process: the agent that delegated to it. */
