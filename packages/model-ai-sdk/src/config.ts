@@ -17,6 +17,7 @@ export interface Input {
   apiKey?: string
   headers?: Record<string, string>
   providerOptions?: Record<string, JSONValue>
+  accepts?: string[]
 }
 
 // Absent stays absent.
@@ -30,6 +31,7 @@ const fields = z.object({
   apiKey: z.string().role('secret').description('Of the endpoint or the vendor.'),
   headers: z.dict(z.string()).default(absent).description('Sent with every request.'),
   providerOptions: z.dict(z.any<JSONValue>()).default(absent).description('Sent in the body of every request. With a provider: by the vendor\'s name.'),
+  accepts: z.array(z.string().pattern(/^[\w.+-]+\/(?:\*|[\w.+-]+)$/)).default(absent).description('The media types of files that the model takes, such as image/*; [] for none. Without it, all are sent.'),
 })
 
 export const Config = z.transform(fields, config => {

@@ -15,6 +15,8 @@ export interface PackageOptions {
   readonly apiKey?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly providerOptions?: VendorOptions
+  /** The media types of files that it takes, such as `image/*`. Absent: not known. */
+  readonly accepts?: readonly string[] | undefined
 }
 
 /** The package in a name that may go on with a part of it: `no-such` in `no-such/part`. */
@@ -32,14 +34,14 @@ export function isPackageName(name: string): boolean {
  * that makes no models of the AI SDK's V3 contract; `INVALID_BASE_URL`.
  */
 export async function loadPackageModel(options: PackageOptions, places: readonly string[]): Promise<PackageModel> {
-  const { provider, model, baseURL, apiKey, headers, providerOptions } = options
+  const { provider, model, baseURL, apiKey, headers, providerOptions, accepts } = options
   if (baseURL !== undefined) checkBaseURL(baseURL, 'a full address, or leave it out for the vendor\'s own')
   const exports = await importPackage(provider, resolve(provider, places))
   return new PackageModel(makeModel(exports, provider, model, {
     ...(baseURL === undefined ? {} : { baseURL }),
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(headers === undefined ? {} : { headers }),
-  }), providerOptions)
+  }), providerOptions, accepts)
 }
 
 type Exports = Readonly<Record<string, unknown>>

@@ -14,6 +14,8 @@ export interface EndpointOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Sent in the body of every request, under the adapter's names (`reasoningEffort`) or the endpoint's own. */
   readonly providerOptions?: Readonly<Record<string, JSONValue>>
+  /** The media types of files that it takes, such as `image/*`. Absent: not known. */
+  readonly accepts?: readonly string[] | undefined
 }
 
 // The adapter keeps Gemini's thought signatures under the provider's name, but reads them back from this one.
@@ -24,14 +26,16 @@ export class EndpointModel implements LanguageModel {
   readonly specificationVersion = 'v3'
   readonly provider = 'openai-compatible'
   readonly modelId: string
+  readonly accepts: readonly string[] | undefined
   private readonly url: string
   private readonly chat: LanguageModelV3
   private readonly providerOptions: Readonly<Record<string, JSONValue>> | undefined
 
   /** @throws {EndpointError} `INVALID_BASE_URL` for one that is no plain http(s) URL. */
-  constructor({ baseURL, model, apiKey, headers, providerOptions }: EndpointOptions) {
+  constructor({ baseURL, model, apiKey, headers, providerOptions, accepts }: EndpointOptions) {
     checkBaseURL(baseURL, 'the endpoint\'s address up to /chat/completions, for example http://localhost:8000/v1')
     this.modelId = model
+    this.accepts = accepts
     this.url = `${baseURL.replace(/\/$/, '')}/chat/completions`
     this.providerOptions = providerOptions
     this.chat = createOpenAICompatible({

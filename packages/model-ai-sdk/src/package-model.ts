@@ -13,14 +13,16 @@ export class PackageModel implements LanguageModel {
   readonly specificationVersion = 'v3'
   readonly provider: string
   readonly modelId: string
+  readonly accepts: readonly string[] | undefined
   private readonly model: LanguageModelV3
   private readonly options: VendorOptions
 
-  constructor(model: LanguageModelV3, options: VendorOptions = {}) {
+  constructor(model: LanguageModelV3, options: VendorOptions = {}, accepts?: readonly string[]) {
     this.model = model
     this.provider = model.provider
     this.modelId = model.modelId
     this.options = options
+    this.accepts = accepts
   }
 
   doStream(request: ModelRequest): Promise<{ stream: AsyncIterable<ModelStreamPart> }> {

@@ -5,6 +5,7 @@ import { ModelError } from './error.ts'
 import { type RateLimitOptions, RateLimits } from './rate-limits.ts'
 import type { LanguageModel } from './types.ts'
 
+export { acceptsMedia } from './accepts.ts'
 export { ModelError, type ModelErrorCode } from './error.ts'
 export { describeFailure, scrub } from './failure.ts'
 export { classifyFailure, type FailureKind } from './failure-kind.ts'

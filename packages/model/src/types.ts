@@ -26,5 +26,7 @@ export type ModelStream = (ReadableStream<ModelStreamPart> | AsyncIterable<Model
  * also be any async iterable of its parts.
  */
 export interface LanguageModel extends Pick<LanguageModelV3, 'specificationVersion' | 'provider' | 'modelId'> {
+  /** The media types of files that it takes, such as `image/*`; absent where nobody says: then what it does not take is a failure of its request. */
+  readonly accepts?: readonly string[] | undefined
   doStream(options: ModelRequest): PromiseLike<{ stream: ModelStream }>
 }
