@@ -1,9 +1,10 @@
-import { agent as agentApp, type AgentConnection, type AgentContext, type InitializeResponse, type NewSessionResponse, RequestError, type SessionConfigOption, type Stream } from '@agentclientprotocol/sdk'
+import { agent as agentApp, type AgentConnection, type AgentContext, type InitializeResponse, type NewSessionResponse, RequestError, type SessionConfigOption, type SessionModeState, type Stream } from '@agentclientprotocol/sdk'
 import type { Lineage } from '@offshoot/agent'
 import { isAbsolute } from 'node:path'
 import { statSync } from 'node:fs'
 import type { AcpHost } from './host.ts'
 import { LiveSession } from './live-session.ts'
+import { modeConfigOption, modeOption, modeState } from './modes.ts'
 import { replay } from './replay.ts'
 
 export interface ServerOptions {
@@ -29,14 +30,14 @@ export class AcpServer {
       .onRequest('initialize', ({ params }) => this.initialize(params.protocolVersion))
       .onRequest('authenticate', () => ({}))
       .onRequest('session/new', ({ params, client }) => this.open(params, client))
-      .onRequest('session/list', () => this.list())
+      .onRequest('session/list', ({ params }) => this.list(params.cwd))
       .onRequest('session/load', async ({ params, client }) => {
         const session = await this.take(params, client)
         for (const update of replay(session.agent)) session.send(update)
         await session.sent()
-        return { configOptions: await this.optionsOf(session) }
+        return this.stateOf(session)
       })
-      .onRequest('session/resume', async ({ params, client }) => ({ configOptions: await this.optionsOf(await this.take(params, client)) }))
+      .onRequest('session/resume', async ({ params, client }) => this.stateOf(await this.take(params, client)))
       .onRequest('session/close', async ({ params: { sessionId } }) => {
         const session = this.session(sessionId)
         this.sessions.delete(sessionId)
@@ -44,6 +45,12 @@ export class AcpServer {
         return {}
       })
       .onRequest('session/set_config_option', ({ params }) => this.setOption(params.sessionId, params.configId, params.value))
+      .onRequest('session/set_mode', async ({ params: { sessionId, modeId } }) => {
+        const session = this.session(sessionId)
+        session.useMode(modeId)
+        session.send({ sessionUpdate: 'config_option_update', configOptions: (await this.stateOf(session)).configOptions })
+        return {}
+      })
       .onRequest('session/prompt', ({ params, signal }) => this.session(params.sessionId).prompt(params.prompt, signal))
       .onNotification('session/cancel', ({ params }) => { this.sessions.get(params.sessionId)?.cancel() })
       .connect(stream)
@@ -78,7 +85,7 @@ export class AcpServer {
     const options = { cwd, ...(lineage ? { lineage } : {}) }
     const session = new LiveSession(ctx, client, create(() => ctx.agents.create(options)), options)
     this.sessions.set(session.id, session)
-    return { sessionId: session.id, configOptions: await this.optionsOf(session) }
+    return { sessionId: session.id, ...await this.stateOf(session) }
   }
 
   /** A session of this process, or one that was kept. */
@@ -94,28 +101,35 @@ export class AcpServer {
     return session
   }
 
-  private async list() {
+  private async list(folder?: string | null) {
     const { ctx } = await this.app()
-    const live = [...this.sessions.values()].map(session => ({ sessionId: session.id, cwd: session.agent.cwd, title: session.title ?? null, updatedAt: new Date(session.updatedAt()).toISOString() }))
+    const live = [...this.sessions.values()].map(session => ({ sessionId: session.id, cwd: session.agent.cwd, title: session.title ?? null, updatedAt: new Date(session.updatedAt).toISOString() }))
     const kept = ctx.sessions.list().filter(({ id }) => !this.sessions.has(id))
       .map(({ id, cwd, title, updatedAt }) => ({ sessionId: id, cwd, title: title ?? null, updatedAt: new Date(updatedAt).toISOString() }))
-    return { sessions: [...live, ...kept].sort((a, b) => a.updatedAt < b.updatedAt ? 1 : -1) }
+    const all = [...live, ...kept].filter(({ cwd }) => folder === undefined || folder === null || cwd === folder)
+    return { sessions: all.sort((a, b) => a.updatedAt < b.updatedAt ? 1 : -1) }
   }
 
-  private async optionsOf({ agent }: LiveSession): Promise<SessionConfigOption[]> {
+  /** What a client may choose, and has chosen. */
+  private async stateOf({ agent, mode }: LiveSession): Promise<{ configOptions: SessionConfigOption[], modes?: SessionModeState }> {
     const { ctx } = await this.app()
-    const names = ctx.models.list()
-    return [{
+    const models: SessionConfigOption = {
       type: 'select', id: modelOption, name: 'Model', category: 'model', currentValue: agent.modelName,
-      options: names.map(name => ({ value: name, name: `${name} (${ctx.models.get(name).modelId})` })),
-    }]
+      options: ctx.models.list().map(name => ({ value: name, name: `${name} (${ctx.models.get(name).modelId})` })),
+    }
+    // Without approvals nobody is asked, whatever the mode.
+    return ctx.get('approvals') ? { configOptions: [modeConfigOption(mode), models], modes: modeState(mode) } : { configOptions: [models] }
   }
 
   private async setOption(sessionId: string, configId: string, value: unknown) {
     const session = this.session(sessionId)
-    if (configId !== modelOption || typeof value !== 'string') throw RequestError.invalidParams(undefined, `there is no option "${configId}" with the value ${JSON.stringify(value)} (options: ${modelOption})`)
-    await session.useModel(value)
-    return { configOptions: await this.optionsOf(session) }
+    if (configId === modelOption && typeof value === 'string') await session.useModel(value)
+    else if (configId === modeOption && typeof value === 'string') {
+      session.useMode(value)
+      session.send({ sessionUpdate: 'current_mode_update', currentModeId: value })
+    } else throw RequestError.invalidParams(undefined, `there is no option "${configId}" with the value ${JSON.stringify(value)} (options: ${modeOption}, ${modelOption})`)
+    const { configOptions } = await this.stateOf(session)
+    return { configOptions }
   }
 
   private session(id: string): LiveSession {
