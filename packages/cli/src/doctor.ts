@@ -77,12 +77,15 @@ const graceMs = 15_000
 /** As `check` does; one that goes on after `signal` is left to itself. */
 async function abandoned(check: Promise<string>, signal: AbortSignal): Promise<string> {
   let timer: NodeJS.Timeout | undefined
+  let abort!: () => void
   const gone = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => { timer = setTimeout(() => { reject(signal.reason as Error) }, graceMs) })
+    abort = () => { timer = setTimeout(() => { reject(signal.reason as Error) }, graceMs) }
+    signal.addEventListener('abort', abort)
   })
   try {
     return await Promise.race([check, gone])
   } finally {
+    signal.removeEventListener('abort', abort)
     clearTimeout(timer)
   }
 }

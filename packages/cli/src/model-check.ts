@@ -1,4 +1,4 @@
-import { classifyFailure, describeFailure, type LanguageModel } from '@offshoot/model'
+import { classifyFailure, describeFailure, type LanguageModel, type ModelStreamPart } from '@offshoot/model'
 
 /** As little as a model can be asked. */
 const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Say ok.' }] }]
@@ -14,7 +14,7 @@ export async function checkModel(model: LanguageModel, signal: AbortSignal): Pro
   const both = AbortSignal.any([signal, stop.signal])
   try {
     const { stream } = await raced(Promise.resolve(model.doStream({ prompt, maxOutputTokens, abortSignal: both })), both)
-    const parts = (Symbol.asyncIterator in stream ? stream : (stream as AsyncIterable<never>))[Symbol.asyncIterator]()
+    const parts = (stream as AsyncIterable<ModelStreamPart>)[Symbol.asyncIterator]()
     for (;;) {
       const { done, value: part } = await raced(parts.next(), both)
       if (done) throw new Error('it ended its answer without a word')

@@ -2,6 +2,7 @@ import { type Handler, startEndpoint } from '@offshoot/model-ai-sdk/testing'
 import { fakeAgent, type FakeAgentOptions } from '@offshoot/subagent-acp/testing'
 import { describe, expect, it } from 'vitest'
 import { folderWith, offshoot, start } from './support.ts'
+import { gate } from './wire.ts'
 
 const ok: Handler = () => ({ text: 'ok' })
 
@@ -59,11 +60,19 @@ describe.concurrent('offshoot doctor', () => {
   })
 
   it('ends at Ctrl-C, whatever does not answer', async () => {
-    await using endpoint = await startEndpoint(() => ({ hold: new Promise(() => {}) }))
+    const asked = gate()
+    await using endpoint = await startEndpoint(() => {
+      asked.open()
+      return { hold: new Promise(() => {}) }
+    })
     const cwd = folderWith({ 'cordis.yml': config([`baseURL: '${endpoint.baseURL}', model: a`]) })
     const command = start(['doctor'], { cwd })
-    await command.wrote('stdout', /cordis\.yml/)
+    await command.wrote('stdout', /ok {6}cordis\.yml/)
+    await asked.opened
+    const late = AbortSignal.timeout(8000)
     command.process.kill('SIGINT')
     expect((await command.finished).code).toBe(130)
+    // Nothing that had answered holds it.
+    expect(late.aborted).toBe(false)
   })
 })
