@@ -1,5 +1,6 @@
 import type { App } from '@offshoot/loader'
 import { Writable } from 'node:stream'
+import { endsInTime } from './ending.ts'
 import { Interrupts } from './interrupts.ts'
 import { exit, type Io } from './io.ts'
 
@@ -7,8 +8,8 @@ export interface AcpOptions {
   config: string
 }
 
-/** A client that is gone waits for nothing. */
-const endMs = 1200
+/** A client that is gone waits for nothing: how long turns may take to end, and then the app. */
+const endMs = 500
 
 /** `offshoot acp`: serve the app's agent to one client on stdio, until its input ends. */
 export async function acp(options: AcpOptions, io: Io, version: string): Promise<number> {
@@ -17,20 +18,24 @@ export async function acp(options: AcpOptions, io: Io, version: string): Promise
   const { serveAcp } = await import('@offshoot/acp-agent')
   const interrupts = new Interrupts(io)
   const file = String(options.config)
-  const open = async (): Promise<App> => (await import('./acp-app.ts')).openCarried(file, io)
+  const open = async (): Promise<App> => {
+    const [{ openApp }, { guardStdout }] = await Promise.all([import('./app.ts'), import('./descriptors.ts')])
+    // Plugins that ship with the command write to nothing but the console.
+    return openApp(file, io, guardStdout)
+  }
   let app: Promise<App> | undefined
   await serveAcp({
-    input: io.stdin, output, version, signal: interrupts.signal,
+    input: io.stdin, output, version, endMs, signal: interrupts.signal,
     boot: () => app ??= open().catch((error: unknown) => {
       io.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
       throw error
     }),
   })
-  const loaded = await app?.catch(() => undefined)
-  if (loaded) await Promise.race([loaded.dispose(), new Promise(resolve => { setTimeout(resolve, endMs).unref() })])
+  // One that is still being loaded is none yet.
+  if (app) await endsInTime(app.then(loaded => loaded.dispose(), () => {}), endMs)
   interrupts.close()
   const code = interrupts.exitCode ?? exit.completed
-  // What still runs goes with the process: whoever started it sees to that.
+  // What still runs goes with the process: whoever started it has seen to that.
   io.exit(code)
   return code
 }

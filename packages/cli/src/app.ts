@@ -1,17 +1,29 @@
 import type { Agent, AgentOptions } from '@offshoot/agent'
-import { type App, type AppError, formatProblem, loadApp, type LoadOptions } from '@offshoot/loader'
+import { type App, type AppError, formatProblem, loadApp } from '@offshoot/loader'
 import type {} from '@offshoot/approvals'
 import type {} from '@offshoot/subagent'
 import type {} from '@offshoot/tasks'
 import { statSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { endLimitMs, endsInTime } from './ending.ts'
 import { type Io, UsageError } from './io.ts'
+import { isShipped, shipped } from './shipped.ts'
 
-/** The app of a config file, with the packages that ship with this command as a fallback. */
-export async function openApp(file: string, io: Pick<Io, 'stderr'>, load: (file: string, options: LoadOptions) => Promise<App> = loadApp): Promise<App> {
+/**
+ * The app of a config file, with the packages that ship with this command as a fallback.
+ *
+ * @param foreign called before a plugin from elsewhere is loaded
+ */
+export async function openApp(file: string, io: Pick<Io, 'stderr'>, foreign?: () => void): Promise<App> {
+  const isOurs = isShipped(file)
+  if (!isOurs) foreign?.()
+  const load = isOurs ? loadApp : await loaderOnDisk()
   try {
     return await load(file, {
       resolveFrom: [import.meta.url],
+      ...isOurs ? { modules: new Map(Object.entries(shipped)) } : {},
       onProblem: problem => { io.stderr.write(`${formatProblem(problem)}\n`) },
       log: (level, name, text) => {
         if (level === 'warn' || level === 'error') io.stderr.write(`${level}: ${name}: ${text}\n`)
@@ -24,6 +36,12 @@ export async function openApp(file: string, io: Pick<Io, 'stderr'>, load: (file:
     const hint = code === 'UNREADABLE' ? '; write one with: offshoot init' : ''
     throw new UsageError(`${error.message}${hint}`, { cause: error })
   }
+}
+
+/** Not the one that the command carries, where it is carried itself. */
+async function loaderOnDisk(): Promise<typeof loadApp> {
+  const { href } = pathToFileURL(createRequire(import.meta.url).resolve('@offshoot/loader'))
+  return (await import(/* @vite-ignore */ href) as { loadApp: typeof loadApp }).loadApp
 }
 
 /**
@@ -41,25 +59,11 @@ export function createAgent(app: App, file: string, options: AgentOptions): Agen
   }
 }
 
-/** How long an app, or its agent, may take to end before the command goes on without it. */
-const endLimitMs = 10_000
-
 /** End the app; one that does not come to an end is left, with `code`, and that is said. */
 export async function closeApp(app: App, code: number, io: Io): Promise<void> {
   if (await endsInTime(app.dispose())) return
   io.stderr.write(`offshoot: something in the app did not end within ${endLimitMs / 1000} s; ending without it\n`)
   io.exit(code)
-}
-
-/** Wait for an ending, but not for ever. Answers whether it came. */
-export async function endsInTime(ending: Promise<void>, limitMs: number = endLimitMs): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<false>(settle => { timer = setTimeout(() => { settle(false) }, limitMs) })
-  try {
-    return await Promise.race([ending.then(() => true), late])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 /** @throws {UsageError} where `dir` is no folder. */

@@ -11,6 +11,6 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 const args = process.argv.slice(2)
-// An editor starts `acp` for each of its windows, and a parent for each child: it has to be there at once.
-const carried = args[0] === 'acp' ? new Carried().command : undefined
+// An app that follows its config may come to name any plugin: it is loaded from disk as a whole.
+const carried = args[0] === 'start' || args.includes('--watch') ? undefined : new Carried().command
 void Promise.resolve(carried ?? import('./main.ts')).then(async ({ main }) => { process.exitCode = await main(args, process) })

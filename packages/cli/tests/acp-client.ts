@@ -29,9 +29,12 @@ export class AcpClient implements AsyncDisposable {
   private readonly waiting = new Set<() => void>()
   private counter = 0
 
-  constructor({ cwd, env = {}, args = [] }: { readonly cwd: string, readonly env?: Record<string, string>, readonly args?: readonly string[] }) {
+  /** `command`: what starts the agent, where that is not told by `args`, the options of `offshoot acp`. */
+  constructor({ cwd, env = {}, args = [], command = [process.execPath, bin, 'acp', ...args] }: {
+    readonly cwd: string, readonly env?: Record<string, string>, readonly args?: readonly string[], readonly command?: readonly string[]
+  }) {
     const { OPENAI_BASE_URL: _url, OPENAI_MODEL: _model, OPENAI_API_KEY: _key, ...rest } = process.env
-    this.process = spawn(process.execPath, [bin, 'acp', ...args], { cwd, env: { ...rest, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
+    this.process = spawn(command[0]!, command.slice(1), { cwd, env: { ...rest, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
     this.exited = once(this.process, 'exit')
     this.process.stderr!.setEncoding('utf8').on('data', (text: string) => { this.stderr += text })
     createInterface({ input: this.process.stdout! }).on('line', line => { this.heard(line) })
@@ -86,8 +89,17 @@ export class AcpClient implements AsyncDisposable {
     clearTimeout(late)
   }
 
+  /** Of the request that was sent last. */
+  get lastId(): number {
+    return this.counter
+  }
+
+  writeLine(line: string): void {
+    this.process.stdin!.write(`${line}\n`)
+  }
+
   private write(message: object): void {
-    this.process.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+    this.writeLine(JSON.stringify({ jsonrpc: '2.0', ...message }))
   }
 
   private heard(line: string): void {

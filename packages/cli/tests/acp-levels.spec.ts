@@ -1,8 +1,9 @@
 import { startEndpoint } from '@offshoot/model-ai-sdk/testing'
 import { randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { markedWith } from '../../../tests/survivors.ts'
 import { AcpClient } from './acp-client.ts'
 import { folderWith } from './support.ts'
 import { gate, lastMessageText } from './wire.ts'
@@ -27,6 +28,7 @@ ${below === undefined ? '' : `- name: '@offshoot/subagent-acp'
 
 interface Levels extends AsyncDisposable {
   readonly top: AcpClient
+  readonly cwd: string
   readonly session: string
   /** The deepest level has begun to work. */
   readonly deepest: Promise<void>
@@ -42,6 +44,8 @@ async function threeLevels(maxDepth = 3): Promise<Levels> {
     const last = lastMessageText(request)
     const hop = /^(\d):(.*)$/.exec(last)
     if (hop && Number(hop[1]) > 0) return { calls: [{ name: 'hand_down', arguments: { description: 'go down', prompt: `${Number(hop[1]) - 1}:${hop[2]}` } }] }
+    // Whatever signal tells it to end, it does not.
+    if (hop?.[2] === 'run') return { calls: [{ name: 'shell', arguments: { command: 'trap "" TERM HUP INT; touch running; while :; do sleep 1; done' } }] }
     if (hop?.[2] === 'sleep') {
       arrived.open()
       return { text: ['I ', 'sleep'], holdAfter: held.opened }
@@ -49,12 +53,11 @@ async function threeLevels(maxDepth = 3): Promise<Levels> {
     return { text: hop ? `bottom says ${hop[2]}` : `relayed: ${last}` }
   })
   const cwd = folderWith({ 'bottom.yml': level(undefined, maxDepth), 'middle.yml': '', 'top.yml': '' })
-  const { writeFileSync } = await import('node:fs')
   writeFileSync(`${cwd}/middle.yml`, level(`${cwd}/bottom.yml`, maxDepth))
   writeFileSync(`${cwd}/top.yml`, level(`${cwd}/middle.yml`, maxDepth))
   const top = new AcpClient({ cwd, env: { OPENAI_BASE_URL: endpoint.baseURL, [variable]: mark }, args: ['-c', 'top.yml'] })
   return {
-    top, session: await top.open(cwd), deepest: arrived.opened,
+    top, cwd, session: await top.open(cwd), deepest: arrived.opened,
     survivors: () => markedWith(`${variable}=${mark}`),
     async [Symbol.asyncDispose]() {
       held.open()
@@ -62,18 +65,6 @@ async function threeLevels(maxDepth = 3): Promise<Levels> {
       await endpoint.close()
     },
   }
-}
-
-function markedWith(entry: string): string[] {
-  return readdirSync('/proc').filter(name => /^\d+$/.test(name)).flatMap(pid => {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      if (/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))) return []
-      return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(entry) ? [readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')] : []
-    } catch {
-      return []
-    }
-  })
 }
 
 describe('Offshoot over ACP over Offshoot', () => {
@@ -107,5 +98,17 @@ describe('Offshoot over ACP over Offshoot', () => {
     expect(levels.survivors()).toHaveLength(3)
     levels.top.process.kill('SIGKILL')
     await expect.poll(levels.survivors, { timeout: 8000 }).toEqual([])
+  })
+
+  it.each(['the end of the top without a word', 'a cancel'])('%s ends a command at the bottom that ignores every signal', async how => {
+    await using levels = await threeLevels()
+    const answer = levels.top.prompt(levels.session, '2:run')
+    await expect.poll(() => existsSync(`${levels.cwd}/running`), { timeout: 8000 }).toBe(true)
+    expect(levels.survivors().length).toBeGreaterThan(3)
+    if (how === 'a cancel') {
+      levels.top.notify('session/cancel', { sessionId: levels.session })
+      expect((await answer).result).toEqual({ stopReason: 'cancelled' })
+    } else levels.top.process.kill('SIGKILL')
+    await expect.poll(levels.survivors, { timeout: 8000 }).toHaveLength(how === 'a cancel' ? 1 : 0)
   })
 })
