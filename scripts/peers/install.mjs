@@ -7,35 +7,40 @@ import { lock } from '../lock.mjs'
 const limitMs = 10 * 60_000
 
 /**
- * Install an agent, unless this version is there. Install scripts run only for those that cannot do without.
+ * Install a package of somebody else, unless this version is there. Install scripts run only for those that cannot do without.
  *
- * @param {import('./peers.mjs').Peer} peer
- * @returns the path of its program
+ * @param {{ name: string, package: string, version: string, beside?: string[], bin?: string, needsInstallScript?: boolean }} peer `bin`: its program, which has to start
+ * @returns the folder in which it is
  * @throws with the end of what was said
  */
-export async function install({ name, package: id, version, bin, needsInstallScript = false }) {
+export async function install({ name, package: id, version, beside = [], bin, needsInstallScript = false }) {
   const dir = join(peersDir(), name)
-  const program = join(dir, 'node_modules', '.bin', bin)
   const stamp = join(dir, 'installed')
-  const isReady = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === `${id}@${version}` && existsSync(program)
-  if (isReady()) return program
+  const wanted = [`${id}@${version}`, ...beside]
+  const isReady = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted.join(' ')
+  if (isReady()) return dir
   mkdirSync(dir, { recursive: true })
   const unlock = await lock(join(dir, 'lock'), limitMs)
   try {
     // Another one may have installed while this one waited.
-    if (isReady()) return program
-    console.error(`Installing ${id} ${version} …`)
+    if (isReady()) return dir
+    console.error(`Installing ${wanted.join(' and ')} …`)
     writeFileSync(join(dir, 'package.json'), JSON.stringify({ private: true }))
-    await run('npm', ['install', `--ignore-scripts=${!needsInstallScript}`, '--no-audit', '--no-fund', '--save-exact', `${id}@${version}`], dir)
-    await run(program, ['--version'], dir)
-    writeFileSync(stamp, `${id}@${version}`)
-    return program
+    await run('npm', ['install', `--ignore-scripts=${!needsInstallScript}`, '--no-audit', '--no-fund', '--save-exact', ...wanted], dir)
+    if (bin !== undefined) await run(programIn(dir, bin), ['--version'], dir)
+    writeFileSync(stamp, wanted.join(' '))
+    return dir
   } finally {
     unlock()
   }
 }
 
-/** Where the agents are kept: OFFSHOOT_PEERS_DIR, else a folder in the user's cache. */
+/** @param {string} dir @param {string} bin */
+export function programIn(dir, bin) {
+  return join(dir, 'node_modules', '.bin', bin)
+}
+
+/** Where they are kept: OFFSHOOT_PEERS_DIR, else a folder in the user's cache. */
 function peersDir() {
   const { OFFSHOOT_PEERS_DIR: own, XDG_CACHE_HOME: cache } = process.env
   return own || join(cache || join(homedir(), ...process.platform === 'darwin' ? ['Library', 'Caches'] : ['.cache']), 'offshoot-peers')

@@ -3,12 +3,13 @@ import { join } from 'node:path'
 import { root } from '../workspace.mjs'
 
 /**
- * @typedef {{ title: string, status: 'passed' | 'failed' | 'skipped', note?: string | undefined }} Outcome
- * @typedef {{ peer: import('./peers.mjs').Peer, outcomes: Outcome[], times: string[] }} PeerReport
+ * @typedef {{ title: string, status: 'passed' | 'failed' | 'skipped' | 'not offered', note?: string | undefined }} Outcome
+ * @typedef {{ name: string, package: string, version: string }} Subject who was tried
+ * @typedef {{ peer: Subject, outcomes: Outcome[], times: string[] }} PeerReport
  */
 
 const file = 'docs/peers.md'
-const markers = /** @type {const} */ (['<!-- results: written by `pnpm test:peers --write` -->', '<!-- end of results -->'])
+const markersOf = (/** @type {string} */ what) => /** @type {const} */ ([`<!-- results of ${what}: written by \`npm run test:peers -- --write\` -->`, `<!-- end of results of ${what} -->`])
 
 /** A table in Markdown. @param {PeerReport[]} reports @param {string[]} titles @param {string[]} timeTitles */
 export function table(reports, titles, timeTitles) {
@@ -26,11 +27,12 @@ export function table(reports, titles, timeTitles) {
 function cell(outcome) {
   if (!outcome) return ''
   if (outcome.status === 'passed') return outcome.note === undefined ? 'yes' : `yes, ${outcome.note}`
-  return outcome.status === 'skipped' ? 'skipped' : '**no**'
+  return outcome.status === 'not offered' ? `not offered: ${outcome.note}` : outcome.status === 'skipped' ? 'skipped' : '**no**'
 }
 
-/** Put the results between the markers of docs/peers.md. @param {string} results */
-export function writeResults(results) {
+/** Put the results between their markers in docs/peers.md. @param {string} what @param {string} results */
+export function writeResults(what, results) {
+  const markers = markersOf(what)
   const path = join(root, file)
   const text = readFileSync(path, 'utf8')
   const [begin, end] = markers.map(marker => text.indexOf(marker))

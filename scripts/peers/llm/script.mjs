@@ -59,7 +59,6 @@ function say(text) {
 /** @param {string} tool @param {string} command */
 function argumentsOf(tool, command) {
   if (tool === 'exec_command') return { cmd: command }
-  if (tool === 'shell') return { command: ['sh', '-c', command] }
   if (tool === 'run_shell_command') return { command, description: 'run it', is_background: false }
   return { command, description: 'run it' }
 }
