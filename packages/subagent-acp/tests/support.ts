@@ -6,8 +6,8 @@ import SubagentService, { type SubagentRun, type SubagentStartRequest } from '@o
 import ToolService from '@offshoot/tools'
 import { Context } from 'cordis'
 import { randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
+import { markedWith } from '../../../tests/survivors.ts'
 import * as acp from '../src/index.ts'
 import { fakeAgent, FakeAgentFiles, type FakeAgentOptions } from '../src/testing.ts'
 
@@ -62,17 +62,4 @@ export async function startApp(agent: TestAgent = {}, config: Partial<acp.Input>
     survivors: mark.survivors,
     start: overrides => ctx.subagents.start(config.name ?? 'acp', { prompt: 'Say hello.', parent, signal: new AbortController().signal, ...overrides }),
   }
-}
-
-/** Living processes that were started with this in their environment. */
-function markedWith(entry: string): string[] {
-  return readdirSync('/proc').filter(name => /^\d+$/.test(name)).flatMap(pid => {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      if (/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))) return []
-      return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(entry) ? [readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')] : []
-    } catch {
-      return []
-    }
-  })
 }
