@@ -13,6 +13,7 @@ const endMs = 500
 
 /** `offshoot acp`: serve the app's agent to one client on stdio, until its input ends. */
 export async function acp(options: AcpOptions, io: Io, version: string): Promise<number> {
+  if (io.stdin.isTTY) io.stderr.write('offshoot acp: editors and other clients start this, and speak the Agent Client Protocol on its stdin; see docs/editors.md. Ctrl-D ends it.\n')
   const output = reserve(io)
   // Apart from the app: the client has its first answer before that is loaded.
   const { serveAcp } = await import('@offshoot/acp-agent')
