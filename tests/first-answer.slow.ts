@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline'
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import runBuild from '../scripts/build-for-tests.mjs'
 import { root } from '../scripts/workspace.mjs'
+import { ratioOf } from './ratio.ts'
 
 const pairs = 25
 
@@ -74,15 +75,7 @@ it('our agent answers first within 1.2 times what an agent takes that does nothi
   writeFileSync(join(folder, 'cordis.yml'), app)
   const ours = (): Promise<number> => firstAnswerMs([join(root, 'packages', 'cli', 'lib', 'bin.cjs'), 'acp'], folder)
   const theirs = (): Promise<number> => firstAnswerMs([bare], folder)
-  await ours()
-  await theirs()
-  const ratios: number[] = []
-  for (let i = 0; i < pairs; i++) {
-    // Which goes first alternates: the machine may be warmer for the second.
-    const [first, second] = i % 2 === 0 ? [await ours(), await theirs()] : [await theirs(), await ours()]
-    ratios.push(i % 2 === 0 ? first / second : second / first)
-  }
-  const median = ratios.sort((a, b) => a - b)[Math.floor(pairs / 2)]!
-  await annotate(`median ratio ${median.toFixed(3)} of ${pairs} pairs (${ratios[0]!.toFixed(2)} to ${ratios.at(-1)!.toFixed(2)})`)
+  const { median, says } = await ratioOf(pairs, ours, theirs)
+  await annotate(says)
   expect(median).toBeLessThanOrEqual(1.2)
 })

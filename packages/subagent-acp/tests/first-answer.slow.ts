@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { Readable, Writable } from 'node:stream'
 import { expect, it } from 'vitest'
 import { fakeAgent } from '../src/testing.ts'
+import { ratioOf } from '../../../tests/ratio.ts'
 import { task } from './faults.ts'
 import { startApp } from './support.ts'
 
@@ -40,15 +41,7 @@ it('a child answers first within 1.1 times what the SDK\'s own client takes', { 
     expect(textOf(output)).toBe(task)
     return tookMs
   }
-  await rawClient()
-  await ours()
-  const ratios: number[] = []
-  for (let i = 0; i < pairs; i++) {
-    // Which goes first alternates: the machine may be warmer for the second.
-    const [first, second] = i % 2 === 0 ? [await ours(), await rawClient()] : [await rawClient(), await ours()]
-    ratios.push(i % 2 === 0 ? first / second : second / first)
-  }
-  const median = ratios.sort((a, b) => a - b)[Math.floor(pairs / 2)]!
-  await annotate(`median ratio ${median.toFixed(3)} of ${pairs} pairs (${ratios[0]!.toFixed(2)} to ${ratios.at(-1)!.toFixed(2)})`)
+  const { median, says } = await ratioOf(pairs, ours, rawClient)
+  await annotate(says)
   expect(median).toBeLessThanOrEqual(1.1)
 })
