@@ -41,9 +41,9 @@ export class TaskCore {
     if (!validKind.test(kind)) throw new TaskError('INVALID_TASK', `task kind "${kind}" must be 1 to 32 lower-case letters, digits or "-"`)
     if (this.isClosed) throw new TaskError('INVALID_TASK', 'background tasks are being unloaded, and no new one can start')
     if (owner.state === 'disposed') throw new TaskError('INVALID_TASK', `agent ${owner.id} is disposed and can own no task`)
-    const running = this.list(owner).filter(task => !task.outcome)
+    const running = this.runningOf(owner)
     const { maxRunningPerOwner } = this.limits
-    if (running.length >= maxRunningPerOwner) {
+    if (spec.counts !== false && running.length >= maxRunningPerOwner) {
       throw new TaskError('OWNER_LIMIT', `${running.length} background tasks are running and ${maxRunningPerOwner} may (maxRunningPerOwner); wait for one to end, or kill one (${running.map(({ id }) => id).join(', ')})`)
     }
     const n = (this.counters.get(kind) ?? 0) + 1
@@ -121,6 +121,10 @@ export class TaskCore {
     for (const record of records) record.kill('background tasks are being unloaded')
     await Promise.all(records.map(record => record.settled))
     for (const record of records) if (record.owner.state === 'disposed') record.abandon()
+  }
+
+  private runningOf(owner: Agent): TaskRecord[] {
+    return [...this.records.values()].filter(record => record.owner === owner && record.counts && !record.isSettled)
   }
 
   private forgetOldest(): void {

@@ -19,6 +19,7 @@ export class TaskRecord implements Task, Notice {
   readonly label: string
   readonly owner: Agent
   readonly notice: Task['notice']
+  readonly counts: boolean
   readonly startedAt: number = Date.now()
   status: Task['status'] = 'running'
   delivery: Task['delivery'] = 'undelivered'
@@ -45,6 +46,7 @@ export class TaskRecord implements Task, Notice {
     this.label = spec.label
     this.owner = spec.owner
     this.notice = spec.notice ?? 'owner'
+    this.counts = spec.counts ?? true
     this.settled = new Promise(resolve => { this.resolve = resolve })
     this.release = spec.owner.hold()
   }

@@ -22,6 +22,8 @@ export interface TaskSpec {
   activity?(): Pick<TurnProgress, 'step' | 'tool'> | undefined
   /** `none`: somebody collects the result, and no notice is sent. Default `owner`. */
   readonly notice?: 'owner' | 'none'
+  /** Whether it counts as one of those that its owner may have running. Default `true`; `false` where whoever starts it has a limit of its own. */
+  readonly counts?: boolean
 }
 
 /** Background work, as it stands at the moment of reading. */
