@@ -3,7 +3,7 @@ import type { SessionCore } from '@offshoot/session'
 import type { ProviderRun, ProviderStartRequest, SubagentProvider, SubagentSeed } from '@offshoot/subagent'
 import { startInProcess } from '@offshoot/subagent-in-process'
 import { movedParts, type SeedKind, seedPoint } from './seed.ts'
-import { rolePin, stepsWording, structuredPin } from './wording.ts'
+import { placePin, rolePin, stepsWording, structuredPin } from './wording.ts'
 
 /** Children that know the conversation so far: their requests begin as their parent's do, to the byte, so caches of it fit. */
 export class ForkProvider implements SubagentProvider {
@@ -40,8 +40,10 @@ export class ForkProvider implements SubagentProvider {
 }
 
 /** The child's first user message: whose turn it is now, then the task. */
-function pinned({ prompt, outputSchema }: ProviderStartRequest): ProviderStartRequest['prompt'] {
-  const pin = outputSchema ? structuredPin : rolePin
+function pinned({ prompt, outputSchema, cwd, parent }: ProviderStartRequest): ProviderStartRequest['prompt'] {
+  const role = outputSchema ? structuredPin : rolePin
+  // Elsewhere than where the conversation took place, its paths lead astray.
+  const pin = cwd === undefined || cwd === parent.cwd ? role : `${role} ${placePin(cwd)}`
   if (typeof prompt === 'string') return `${pin}\n\n${prompt}`
   return [{ type: 'text', text: `${pin}\n\n` }, ...prompt]
 }

@@ -14,3 +14,8 @@ export const rolePin = 'You are now a subagent: a child agent with a task of its
 
 /** The same, for a child whose answer is a call of its tool for that. */
 export const structuredPin = rolePin.replace('end with a plain-text answer, which', `end with a call of ${answerToolName}, which`)
+
+/** What is added for a child that works in another folder: the conversation names files where it took place. */
+export function placePin(cwd: string): string {
+  return `Your working directory is ${cwd}, a checkout of your own: where anything above names a file or folder elsewhere, take the one at the same place in yours, read it anew, and leave the other alone.`
+}

@@ -35,6 +35,14 @@ it.each<[string, Partial<SubagentStartRequest>, string[]]>([
   expect(really).toEqual(moved)
 })
 
+it('tells a child that works elsewhere where that is, and that what is above names another place', async () => {
+  await using app = await startWith({ cwd: '/' })
+  const [, child] = app.endpoint.requests
+  const { content } = child!.body.messages.at(-1)!
+  expect(content).toMatch(/^You are now a subagent: .* Your working directory is \/, a checkout of your own: where anything above names a file or folder elsewhere, .*\n\nGo\.$/)
+  expect(content).not.toContain(process.cwd())
+})
+
 it('tells both events the same, frozen, and the tree too', async () => {
   await using app = await App.start()
   const parent = app.agent()
