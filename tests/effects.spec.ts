@@ -19,7 +19,7 @@ it('every tool of every package declares what it can do, so that `approvals` jud
   const file = join(dir, 'cordis.yml')
   const brought = packages.find(({ id }) => id === 'runtime')!.manifest.dependencies!
   const loaded = ['@offshoot/runtime', ...toolPackages.map(({ manifest }) => manifest.name).filter(name => !(name in brought))]
-  const needed: Record<string, string> = { '@offshoot/tool-subagent': 'provider: spawn' }
+  const needed: Record<string, string> = { '@offshoot/tool-subagent': 'provider: spawn', '@offshoot/tool-fanout': 'provider: spawn' }
   writeFileSync(file, loaded.map(name => `- name: '${name}'\n  config: { ${needed[name] ?? ''} }\n`).join(''))
   const app = await loadApp(file, { conditions: ['offshoot-source'], resolveFrom: packages.map(({ dir: own }) => pathToFileURL(join(root, own, 'package.json')).href) })
   onTestFinished(() => app.dispose())

@@ -80,7 +80,7 @@ describe.each(examples)('$dir', ({ dir, manifest }) => {
 
   it('depends on exactly the workspace packages that it loads or imports', () => {
     const loaded = repositoryFiles(`${dir}/*.yml`).flatMap(file => pluginNames(yamlOf(read(file))))
-    const imported = repositoryFiles(`${dir}/*.ts`, `:!${dir}/tests`).flatMap(file => importsOf(read(file)))
+    const imported = repositoryFiles(`${dir}/*.ts`, `${dir}/*.mjs`, `:!${dir}/tests`).flatMap(file => importsOf(read(file)))
     const used = new Set([...loaded, ...imported].filter(isOffshoot))
     expect(Object.keys(manifest.dependencies ?? {}).filter(isOffshoot).sort()).toEqual([...used].sort())
   })

@@ -9,6 +9,8 @@ export const shipped: Readonly<Record<string, () => Promise<unknown>>> = {
   '@offshoot/tool-files': () => import('@offshoot/tool-files'),
   '@offshoot/tool-shell': () => import('@offshoot/tool-shell'),
   '@offshoot/tool-subagent': () => import('@offshoot/tool-subagent'),
+  '@offshoot/tool-fanout': () => import('@offshoot/tool-fanout'),
+  '@offshoot/worktree': () => import('@offshoot/worktree'),
 }
 
 /**

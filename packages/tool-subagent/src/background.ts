@@ -1,6 +1,8 @@
 import { textOf } from '@offshoot/session'
 import type { SubagentCore, SubagentRun, SubagentStartRequest } from '@offshoot/subagent'
 import type { Task, TaskCore, TaskOutcome } from '@offshoot/tasks'
+import type { WorktreeCore } from '@offshoot/worktree'
+import { type Isolation, isolate } from './isolation.ts'
 import { failureText, type PartialOutput, wasAborted } from './render.ts'
 
 /** What a background start needs: everything but the signal, which is the task's own. */
@@ -11,6 +13,8 @@ export interface Reading {
   readonly partialOutput: PartialOutput
   /** `text`, as much of it as the owner's model may read. */
   readonly capped: (text: string) => string
+  /** There where the child is to be isolated. */
+  readonly worktrees: WorktreeCore | undefined
 }
 
 /**
@@ -27,14 +31,16 @@ export function startInBackground(tasks: TaskCore, subagents: SubagentCore, prov
     owner: request.parent,
     activity: () => child?.progress,
     async run(signal, task) {
-      let run: SubagentRun
-      try {
-        run = await subagents.start(provider, { ...request, signal, tool: { ...request.tool, taskId: task.id } })
-      } catch (error) {
-        return wasAborted(error) ? { status: 'killed' } : { status: 'failed', error: messageOf(error) }
+      const started = { ...request, signal, tool: { ...request.tool, taskId: task.id } }
+      const work = async (cwd?: string): Promise<TaskOutcome> => {
+        try {
+          child = await subagents.start(provider, cwd === undefined ? started : { ...started, cwd })
+        } catch (error) {
+          return wasAborted(error) ? { status: 'killed' } : { status: 'failed', error: messageOf(error) }
+        }
+        return outcomeOf(child, reading)
       }
-      child = run
-      return outcomeOf(run, reading)
+      return reading.worktrees ? workIsolated(reading.worktrees, request.parent, signal, work) : work()
     },
   })
 }
@@ -49,6 +55,29 @@ async function outcomeOf(run: SubagentRun, { partialOutput, capped }: Reading): 
   }
   if (result.stopReason === 'completed') return { status: 'completed', output: capped(textOf(result.output)) }
   return result.stopReason === 'aborted' ? { status: 'killed' } : { status: 'failed', error: capped(failureText(result, partialOutput)) }
+}
+
+async function workIsolated(worktrees: WorktreeCore, parent: BackgroundRequest['parent'], signal: AbortSignal, work: (cwd: string) => Promise<TaskOutcome>): Promise<TaskOutcome> {
+  let isolation: Isolation
+  try {
+    isolation = await isolate(worktrees, parent, signal)
+  } catch (error) {
+    return signal.aborted ? { status: 'killed' } : { status: 'failed', error: messageOf(error) }
+  }
+  const outcome = await work(isolation.cwd)
+  return withBlock(outcome, await isolation.end())
+}
+
+/** What the owner reads also says what is in the worktree. */
+function withBlock(outcome: TaskOutcome, block: string): TaskOutcome {
+  switch (outcome.status) {
+    case 'completed':
+      return { status: 'completed', output: `${outcome.output}\n\n${block}` }
+    case 'failed':
+      return { status: 'failed', error: `${outcome.error}\n\n${block}` }
+    case 'killed':
+      return outcome
+  }
 }
 
 function messageOf(error: unknown): string {

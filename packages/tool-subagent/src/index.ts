@@ -2,6 +2,7 @@ import { reportProblem, suggest } from '@offshoot/problems'
 import { compileOutputSchema, type JsonSchema, missingCapability } from '@offshoot/subagent'
 import { checkFilter, minOutputBytes } from '@offshoot/tools'
 import type { TaskCore } from '@offshoot/tasks'
+import type { WorktreeCore } from '@offshoot/worktree'
 import type { Context } from 'cordis'
 import z from 'schemastery'
 import type { PartialOutput } from './render.ts'
@@ -34,6 +35,8 @@ export interface Config {
   partialOutput: PartialOutput
   /** How much of a child's answer the caller's model reads, in the background too. Default: as of any tool. */
   maxOutputBytes?: number
+  /** `worktree`: each child works in a git worktree of its own, made from its parent's checkout. Needs `ctx.worktrees`. */
+  isolation: 'none' | 'worktree'
 }
 
 /** `FiberState.UNLOADING`: Cordis declares the enum so that it cannot be imported. */
@@ -63,10 +66,11 @@ export const Config: z<Partial<Config>, Config> = z.object({
   concurrency: z.union(['exclusive', 'parallel'] as const).default('exclusive').description('Whether sibling calls may overlap.'),
   partialOutput: z.union(['none', 'append'] as const).default('none').description('Whether an error also says what the child had written.'),
   maxOutputBytes: z.natural().min(minOutputBytes).description('How much of an answer the caller\'s model reads, in bytes.'),
+  isolation: z.union(['none', 'worktree'] as const).default('none').description('Whether each child works in a git worktree of its own.'),
 })
 
 export function apply(ctx: Context, config: Config): void {
-  const { provider: providerName, toolName, toolFilter, outputSchema } = config
+  const { provider: providerName, toolName, toolFilter, outputSchema, isolation } = config
   if (toolFilter) checkFilter(toolFilter)
   if (outputSchema !== undefined) compileOutputSchema(outputSchema)
   ctx.tools.reserve(toolName, ctx)
@@ -74,6 +78,7 @@ export function apply(ctx: Context, config: Config): void {
   const subagents = ctx.subagents.core
   const tools = ctx.tools.core
   let background: TaskCore | undefined
+  let worktrees: WorktreeCore | undefined
   let unmount: (() => void) | undefined
 
   /** Make what is mounted follow what there is: the provider, and `ctx.tasks`. In one go, so that nobody finds it absent in between. */
@@ -83,9 +88,11 @@ export function apply(ctx: Context, config: Config): void {
     const provider = subagents.getProvider(providerName)
     // A plugin that is unloading registers nothing any more.
     if (!provider || ctx.fiber.uid === null || Number(ctx.fiber.state) === unloading) return
+    // Nobody is let loose on what was to be kept from them.
+    if (isolation === 'worktree' && !worktrees) return
     const missing = missingCapability(provider, config)
     unmount = missing === undefined
-      ? ctx.tools.register(delegationTool(subagents, provider, config, background, tools.spills))
+      ? ctx.tools.register(delegationTool({ subagents, provider, background, worktrees, spills: tools.spills }, config))
       : reportProblem(ctx, new Error(missing))
   }
 
@@ -103,9 +110,19 @@ export function apply(ctx: Context, config: Config): void {
     inner.effect(() => () => { follow(undefined) }, 'background mode')
   })
 
+  if (isolation === 'worktree') ctx.inject(['worktrees'], inner => {
+    const follow = (there: WorktreeCore | undefined): void => {
+      worktrees = there
+      remount()
+    }
+    follow(inner.worktrees.core)
+    inner.effect(() => () => { follow(undefined) }, 'isolation')
+  })
+
   const problems = ctx.get('problems')
   problems?.check(ctx, () => subagents.getProvider(providerName)
     ? undefined
     : `tool "${toolName}" waits for subagent provider "${providerName}", which nobody registers${suggest(providerName, subagents.list(), 'registered')}`)
+  if (isolation === 'worktree') problems?.check(ctx, () => worktrees ? undefined : `tool "${toolName}" isolates its children in worktrees, and nothing makes any; load @offshoot/worktree`)
   if (toolFilter) problems?.check(ctx, () => tools.unknownNames(toolFilter))
 }

@@ -1,25 +1,11 @@
 import { textOf } from '@offshoot/session'
-import { SubagentError, type SubagentResult } from '@offshoot/subagent'
+import { cancelledSentence, failureSentence, SubagentError, type SubagentResult } from '@offshoot/subagent'
 import type { ToolOutput } from '@offshoot/tools'
-
-const cancelled = 'subagent run was cancelled'
-
-const failures: Partial<Record<string, string>> = {
-  'aborted': cancelled,
-  'error': 'subagent run failed',
-  'max-tokens': 'subagent run hit its token limit before finishing',
-  'refusal': 'subagent declined the task',
-}
 
 /** Whether the model also reads what a child that failed had written. */
 export type PartialOutput = 'none' | 'append'
 
 const partialHeading = 'What it had written by then, which is incomplete and no result:'
-
-/** The exact sentence for a child that did not complete, whatever its stop reason, known or not. */
-function failureSentence({ stopReason }: SubagentResult): string {
-  return failures[stopReason] ?? `subagent run ended abnormally (${stopReason})`
-}
 
 /** The sentence, and after it, where that is asked for and there is any, the child's partial text. */
 export function failureText(result: SubagentResult, partialOutput: PartialOutput): string {
@@ -49,5 +35,5 @@ export function startFailure(error: unknown): unknown {
 }
 
 export function cancelledError(cause: unknown): Error {
-  return new Error(cancelled, { cause })
+  return new Error(cancelledSentence, { cause })
 }

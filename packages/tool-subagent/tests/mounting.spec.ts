@@ -177,7 +177,7 @@ describe('what cannot work is said', () => {
 })
 
 it('keeps an absent filter absent: schemastery\'s own empty lists would hide every tool', () => {
-  expect(toolSubagent.Config({ provider: 'spawn' })).toEqual({ provider: 'spawn', toolName: 'subagent', enableRunInBackground: true, concurrency: 'exclusive', partialOutput: 'none' })
+  expect(toolSubagent.Config({ provider: 'spawn' })).toEqual({ provider: 'spawn', toolName: 'subagent', enableRunInBackground: true, concurrency: 'exclusive', partialOutput: 'none', isolation: 'none' })
   expect(toolSubagent.Config({ provider: 'spawn', toolFilter: { deny: ['x'] } }).toolFilter).toEqual({ deny: ['x'] })
   expect(toolSubagent.Config({ provider: 'spawn', toolFilter: { allow: [] } }).toolFilter).toEqual({ allow: [] })
 })

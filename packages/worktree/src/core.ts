@@ -1,5 +1,5 @@
 import { existsSync, realpathSync, rmSync } from 'node:fs'
-import { dirname, isAbsolute } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { type WorktreeConfig, worktreeAddArgs } from './args.ts'
 import { listEntries, type WorktreeEntry } from './entries.ts'
 import { WorktreeError } from './error.ts'
@@ -49,8 +49,9 @@ export class WorktreeCore {
       const commit = await startOf(repository, repo, base, signal)
       if (branch !== undefined) await checkBranch(repository, branch, signal)
       const stash = await newestStash(repository)
+      const prefix = (await repository.runIn(repo, ['rev-parse', '--show-prefix'], signal)).stdout.trimEnd()
       const place = takePlace(repository.base, path)
-      const record = newRecord({ path: place.path, base: commit, stash, ...branch === undefined ? {} : { branch } })
+      const record = newRecord({ path: place.path, prefix, base: commit, stash, ...branch === undefined ? {} : { branch } })
       try {
         writeRecord(repository.recordsDir, record)
         const added = await repository.runIn(repo, worktreeAddArgs({ repo, path: place.path, branch, base: commit }), signal)
@@ -100,9 +101,10 @@ export class WorktreeCore {
   }
 
   private worktreeOf(repository: Repository, record: WorktreeRecord): Worktree {
-    const { path, branch, base } = record
+    const { path, prefix, branch, base } = record
+    const cwd = join(path, prefix)
     return {
-      path, base, repo: repository.commonDir, ...branch === undefined ? {} : { branch },
+      path, base, cwd: existsSync(cwd) ? cwd.replace(/(?<=.)\/$/, '') : path, repo: repository.commonDir, ...branch === undefined ? {} : { branch },
       changes: () => changesOf(repository, record),
       release: () => this.release(repository.commonDir, path),
     }

@@ -8,6 +8,7 @@ import type { ReleaseOutcome, Worktree } from './worktree.ts'
 export { type WorktreeConfig, worktreeAddArgs } from './args.ts'
 export { type CreateOptions, WorktreeCore, type WorktreeInfo } from './core.ts'
 export { WorktreeError, type WorktreeErrorCode } from './error.ts'
+export { worktreeBlock, type WorktreeReport } from './report.ts'
 export type { ReleaseOutcome, Worktree, WorktreeChanges } from './worktree.ts'
 
 declare module 'cordis' {

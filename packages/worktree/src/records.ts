@@ -7,6 +7,8 @@ import { createHash } from 'node:crypto'
 /** What is known of a worktree that this package made, beside the repository's own data. */
 export interface WorktreeRecord {
   readonly path: string
+  /** Of the folder that it was made from, in its checkout; empty for the checkout itself. */
+  readonly prefix: string
   /** The branch that was made for it. */
   readonly branch?: string | undefined
   readonly base: string

@@ -19,6 +19,8 @@ export type ReleaseOutcome =
 /** A worktree that was made for somebody. It stays until it is released. */
 export interface Worktree {
   readonly path: string
+  /** In it, the folder that it was made from: `path` itself, or as far below it, where the commit has that folder. */
+  readonly cwd: string
   /** What all worktrees of its repository share: its git directory. */
   readonly repo: string
   /** The branch that was made for it. */

@@ -43,6 +43,13 @@ describe('a worktree', () => {
     expect(await tree.changes()).toEqual({ branch: 'topic', commits: 1, files: ['a.txt', 'b.txt', 'new/ü n.txt'] })
   })
 
+  it('knows where in it the folder is that it was made from', async () => {
+    const { core, repo } = newRepo({ 'in/side/x': '' })
+    write(repo, { 'new/x': '' })
+    const [whole, inside, absent] = await Promise.all(['', 'in/side', 'new'].map(name => core.create({ repo: join(repo, name) })))
+    expect([whole!.cwd, inside!.cwd, absent!.cwd]).toEqual([whole!.path, join(inside!.path, 'in', 'side'), absent!.path])
+  })
+
   it('runs no hook and no monitor of the repository', async () => {
     const { core, repo } = newRepo()
     const hook = join(repo, '.git', 'hooks', 'post-checkout')
