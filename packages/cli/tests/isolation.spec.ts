@@ -1,18 +1,13 @@
 import { messagesOf, type RecordedRequest, startEndpoint } from '@offshoot/model-ai-sdk/testing'
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { git, newRepo } from '../../../tests/git.ts'
 import { folderWith, offshoot } from './support.ts'
 import { gate } from './wire.ts'
 
 const bin = fileURLToPath(new URL('../lib/bin.cjs', import.meta.url))
-const identity = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@example.org', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@example.org' }
-
-function git(cwd: string, ...args: string[]): string {
-  return execFileSync('git', args, { cwd, encoding: 'utf8', env: { ...process.env, ...identity } }).trim()
-}
 
 const model = `
 - name: '@offshoot/model-ai-sdk'
@@ -43,12 +38,7 @@ const toolTexts = (request: RecordedRequest): string[] => {
 describe.each(['spawn', 'fork', 'elsewhere'])('isolation: worktree over %s', provider => {
   it('five children at once write the same file, each its own; the parent\'s checkout stays clean', async () => {
     const folder = folderWith({ 'child.yml': `- name: '@offshoot/runtime'\n${model}` })
-    const [repo, trees] = [join(folder, 'repo'), join(folder, 'trees')]
-    mkdirSync(repo)
-    writeFileSync(join(repo, 'a.txt'), 'a')
-    git(repo, 'init', '--quiet', '-b', 'main')
-    git(repo, 'add', '.')
-    git(repo, 'commit', '--quiet', '-m', 'first')
+    const { repo, trees } = newRepo()
     writeFileSync(join(folder, 'cordis.yml'), app(provider, join(folder, 'child.yml'), trees))
     const begun = gate()
     let count = 0

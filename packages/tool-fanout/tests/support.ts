@@ -6,14 +6,12 @@ import * as toolFiles from '@offshoot/tool-files'
 import * as toolShell from '@offshoot/tool-shell'
 import WorktreeService from '@offshoot/worktree'
 import { Context } from 'cordis'
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { settled } from '../../tool-subagent/tests/support.ts'
 import * as toolFanout from '../src/index.ts'
 
 export { gate } from '../../../tests/gate.ts'
+export { git, newFolder, newRepo } from '../../../tests/git.ts'
 
 export interface App {
   readonly ctx: Context
@@ -43,11 +41,7 @@ export async function startApp(reply: (request: ModelRequest) => FakeReply | str
   await ctx.plugin(toolFiles, {})
   if (trees !== undefined) await ctx.plugin(WorktreeService, { dir: trees, timeoutMs: 20_000 })
   await ctx.plugin(toolFanout, { provider: 'spawn', ...config })
-  for (let busy = true; busy;) {
-    const fibers = [...ctx.registry.values()].flatMap(plugin => [...plugin.fibers]).filter(fiber => fiber.inertia)
-    busy = fibers.length > 0
-    await Promise.allSettled(fibers.map(fiber => fiber.await()))
-  }
+  await settled(ctx)
   const model = fakeModel(reply)
   ctx.models.register('main', model)
   return { ctx, model }
@@ -61,27 +55,3 @@ async function call(agent: Agent, tool: string, args: Record<string, unknown>, s
 
 export const spawn = (agent: Agent, args: Record<string, unknown>, signal?: AbortSignal): Promise<Answer> => call(agent, 'spawn_subagent', args, signal)
 export const collect = (agent: Agent, id: string, more: Record<string, unknown> = {}, signal?: AbortSignal): Promise<Answer> => call(agent, 'collect_subagent', { subagent_id: id, ...more }, signal)
-
-const identity = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@example.org', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@example.org' }
-
-export function git(cwd: string, ...args: string[]): string {
-  return execFileSync('git', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...identity } }).trim()
-}
-
-export function newFolder(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'offshoot-fanout-')))
-  onTestFinished(() => { rmSync(folder, { recursive: true, force: true }) })
-  return folder
-}
-
-/** A repository with one commit, and a place for its worktrees. */
-export function newRepo(): { readonly repo: string, readonly trees: string } {
-  const folder = newFolder()
-  const repo = join(folder, 'repo')
-  mkdirSync(repo)
-  git(repo, 'init', '--quiet', '-b', 'main')
-  writeFileSync(join(repo, 'a.txt'), 'a')
-  git(repo, 'add', '.')
-  git(repo, 'commit', '--quiet', '-m', 'first')
-  return { repo, trees: join(folder, 'trees') }
-}

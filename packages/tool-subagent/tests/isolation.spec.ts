@@ -1,14 +1,10 @@
 import * as toolShell from '@offshoot/tool-shell'
 import WorktreeService from '@offshoot/worktree'
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { git, newRepo } from '../../../tests/git.ts'
 import { App, gate, inBackground, lastMessage, type ToolConfig } from './support.ts'
-
-const identity = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@example.org', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@example.org' }
-const git = (cwd: string, ...args: string[]): string => execFileSync('git', args, { cwd, encoding: 'utf8', env: { ...process.env, ...identity } }).trim()
 
 interface Isolating {
   readonly app: App
@@ -18,14 +14,7 @@ interface Isolating {
 
 /** An app that isolates, and a repository with one commit. */
 async function start(config: ToolConfig = {}): Promise<Isolating> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'offshoot-isolation-')))
-  onTestFinished(() => { rmSync(folder, { recursive: true, force: true }) })
-  const [repo, trees] = [join(folder, 'repo'), join(folder, 'trees')]
-  mkdirSync(join(repo, 'in'), { recursive: true })
-  writeFileSync(join(repo, 'in', 'a.txt'), 'a')
-  git(repo, 'init', '--quiet', '-b', 'main')
-  git(repo, 'add', '.')
-  git(repo, 'commit', '--quiet', '-m', 'first')
+  const { repo, trees } = newRepo({ 'in/a.txt': 'a' })
   const app = await App.start([{ provider: 'spawn', isolation: 'worktree', ...config }])
   onTestFinished(() => app[Symbol.asyncDispose]())
   await app.ctx.plugin(toolShell, {})

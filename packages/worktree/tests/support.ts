@@ -1,22 +1,7 @@
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import * as repository from '../../../tests/git.ts'
 import { WorktreeCore } from '../src/index.ts'
 
-const identity = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@example.org', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@example.org' }
-
-export function git(cwd: string, ...args: string[]): string {
-  return execFileSync('git', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...identity } }).trim()
-}
-
-/** A temporary folder without symbolic links in its path. */
-export function newFolder(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'offshoot worktree-')))
-  onTestFinished(() => { rmSync(folder, { recursive: true, force: true }) })
-  return folder
-}
+export { commit, git, newFolder, write } from '../../../tests/git.ts'
 
 export interface Playground {
   readonly core: WorktreeCore
@@ -25,26 +10,8 @@ export interface Playground {
   readonly trees: string
 }
 
-/** A repository with one commit, on `main`, and a place for its worktrees. */
-export function newRepo(files: Record<string, string> = { 'a.txt': 'a' }): Playground {
-  const folder = newFolder()
-  const [repo, trees] = [join(folder, 'repo'), join(folder, 'trees')]
-  mkdirSync(repo)
-  git(repo, 'init', '--quiet', '-b', 'main')
-  commit(repo, files)
+/** A repository with one commit, on `main`, and worktrees beside it. */
+export function newRepo(files?: Record<string, string>): Playground {
+  const { repo, trees } = repository.newRepo(files)
   return { repo, trees, core: new WorktreeCore({ dir: trees, timeoutMs: 20_000 }) }
-}
-
-export function commit(cwd: string, files: Record<string, string>): string {
-  write(cwd, files)
-  git(cwd, 'add', '--all')
-  git(cwd, 'commit', '--quiet', '--allow-empty', '-m', 'commit')
-  return git(cwd, 'rev-parse', 'HEAD')
-}
-
-export function write(cwd: string, files: Record<string, string>): void {
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(cwd, name)), { recursive: true })
-    writeFileSync(join(cwd, name), text)
-  }
 }
