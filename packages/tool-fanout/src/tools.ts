@@ -16,7 +16,7 @@ export function spawnTool(core: FanoutCore, { spawnToolName, collectToolName }: 
   const worktree = Type.Object({
     path: Type.String({ description: 'Where: a name that is not there yet.' }),
     branch: Type.Optional(Type.String({ description: 'A new branch to check out there. Default: none, the current commit alone.' })),
-  }, { description: 'Give the child a git worktree of its own, so that what it changes meets nobody else\'s work. It stays after the child; whoever collects it reads what was changed.' })
+  }, { description: 'Give the child a git worktree of its own, made from your latest commit, so that what it changes meets nobody else\'s work. It stays after the child; whoever collects it reads what was changed.' })
   return defineTool({
     name: spawnToolName,
     description: `Start a child agent on a task of its own and go on at once: the answer is its id. Start as many as there are independent tasks, then collect each with ${collectToolName}. A child does not see this conversation.`,

@@ -7,7 +7,7 @@ import { startInBackground } from './background.ts'
 import type { Config } from './index.ts'
 import { type Isolation, isolate } from './isolation.ts'
 import { cancelledError, type PartialOutput, renderResult, startFailure } from './render.ts'
-import { backgroundDescription, backgroundParameter, labelDescription, wordingFor } from './wording.ts'
+import { backgroundDescription, backgroundParameter, isolationDescription, labelDescription, wordingFor } from './wording.ts'
 
 const neverAborts = new AbortController().signal
 
@@ -30,7 +30,7 @@ export function delegationTool({ subagents, provider, background, worktrees, spi
   }
   return defineTool({
     name,
-    description: background ? wording.description + backgroundDescription : wording.description,
+    description: wording.description + (worktrees ? isolationDescription : '') + (background ? backgroundDescription : ''),
     parameters: background
       ? Type.Object({ ...parameters, run_in_background: Type.Optional(Type.Boolean({ description: backgroundParameter })) })
       : Type.Object(parameters),

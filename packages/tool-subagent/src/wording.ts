@@ -26,6 +26,9 @@ export function wordingFor(provider: SubagentProvider): Wording {
   return provider.toolWording ?? (provider.inheritsParentContext ? inherited : standalone)
 }
 
+/** What is added where each child works in a checkout of its own: the caller finds nothing of it in its own one. */
+export const isolationDescription = ' Each subagent works in a git worktree of its own, made from your latest commit: it does not see what you have not committed, and what it changes is there, not in your checkout. Where that is, and which files differ, follows its answer.'
+
 /** Appended to a tool's description while it can work in the background. */
 export const backgroundDescription = ' With run_in_background the call returns at once with a task id while the subagent works on; its result is brought to you in a notice when it is done. Do not wait or poll for it: continue with other work, or end your turn.'
 

@@ -91,7 +91,7 @@ it('the tool comes and goes with what makes worktrees', async () => {
   onTestFinished(() => app[Symbol.asyncDispose]())
   expect(app.ctx.tools.list()).not.toContain('subagent')
   const plugin = await app.ctx.plugin(WorktreeService, { timeoutMs: 20_000 })
-  expect(app.ctx.tools.list()).toContain('subagent')
+  expect(app.ctx.tools.core.tools.get('subagent')!.spec.description).toContain('Each subagent works in a git worktree of its own')
   await plugin.dispose()
   expect(app.ctx.tools.list()).not.toContain('subagent')
 })

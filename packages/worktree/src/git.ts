@@ -38,7 +38,7 @@ export async function git(args: readonly string[], { cwd, timeoutMs, signal }: G
       child.once('close', resolve)
     })
     signal?.throwIfAborted()
-    if (isLate) throw new WorktreeError('TIMEOUT', `git ${args[0] === '-c' ? args.slice(2).find(word => !word.includes('=') && word !== '-c') : args[0]} took longer than ${timeoutMs} ms (timeoutMs)`)
+    if (isLate) throw new WorktreeError('TIMEOUT', `git ${args.join(' ')} took longer than ${timeoutMs} ms (timeoutMs)`)
     return { code: code ?? 1, stdout, stderr }
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error

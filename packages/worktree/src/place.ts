@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, mkdirSync, realpathSync, rmdirSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { WorktreeError } from './error.ts'
 
 /** A place for a worktree, taken: its parent folders are there, it is not. */
@@ -22,10 +22,12 @@ export function takePlace(base: string, path: string | undefined): Place {
     // Absolute paths are given as the caller sees them: the base may be a link.
     const wanted = path !== undefined && isAbsolute(path) && isInside(base, path) ? join(root, relative(base, path)) : asked
     if (!isInside(root, wanted)) throw new WorktreeError('VALIDATION', `worktree path "${path}" leads outside ${root}, where worktrees are made; give a path inside it, or none`)
-    made.push(...makeFolders(dirname(wanted)))
-    const real = join(realpathSync(dirname(wanted)), basename(wanted))
+    // Judged before anything is made: behind a link it would be made elsewhere.
+    const there = nearestThere(dirname(wanted))
+    const real = join(whereIs(there), relative(there, wanted))
     if (!isInside(root, real)) throw new WorktreeError('VALIDATION', `worktree path "${path}" leads outside ${root} by a symbolic link; give another one`)
     if (isThere(real)) throw new WorktreeError('VALIDATION', `worktree path "${path}" exists already; give another one, or none`)
+    made.push(...makeFolders(dirname(real)))
     return { path: real, undo: () => { removeEmpty(made) } }
   } catch (error) {
     removeEmpty(made)
@@ -37,6 +39,18 @@ function freeName(root: string): string {
   for (;;) {
     const name = `tree-${Date.now().toString(36)}${Math.random().toString(36).slice(2, 8)}`
     if (!existsSync(join(root, name))) return name
+  }
+}
+
+function nearestThere(folder: string): string {
+  return isThere(folder) ? folder : nearestThere(dirname(folder))
+}
+
+function whereIs(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch (error) {
+    throw new WorktreeError('VALIDATION', `${path} is a link that leads nowhere; give another path`, { cause: error })
   }
 }
 
@@ -63,7 +77,12 @@ function removeEmpty(folders: readonly string[]): void {
 }
 
 function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  try {
+    lstatSync(path)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function isInside(folder: string, path: string): boolean {

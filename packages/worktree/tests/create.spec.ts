@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { WorktreeCore, worktreeAddArgs } from '../src/index.ts'
@@ -155,9 +155,15 @@ describe('what cannot be is refused, in a sentence, and leaves nothing behind:',
     const playground = newRepo()
     const { core, repo, trees } = playground
     write(trees, { 'taken/x': '' })
-    symlinkSync('/tmp', join(trees, 'out'))
+    const elsewhere = newFolder()
+    symlinkSync(elsewhere, join(trees, 'out'))
+    symlinkSync('nowhere', join(trees, 'dangling'))
     await expect(core.create({ repo, path: 'taken', branch: 'topic' })).rejects.toThrow('"taken" exists already')
-    await expect(core.create({ repo, path: 'out/side', branch: 'topic' })).rejects.toThrow('by a symbolic link')
+    for (const path of ['out/side', 'out/new/side']) await expect(core.create({ repo, path, branch: 'topic' })).rejects.toThrow('by a symbolic link')
+    await expect(core.create({ repo, path: 'dangling', branch: 'topic' })).rejects.toThrow('exists already')
+    await expect(core.create({ repo, path: 'dangling/x', branch: 'topic' })).rejects.toThrow('leads nowhere')
+    await expect(core.create({ repo, path: 'taken/x/y', branch: 'topic' })).rejects.toMatchObject({ code: 'VALIDATION' })
+    expect(readdirSync(elsewhere)).toEqual([])
     expect(left(playground)).toEqual({ ...nothing, trees: true })
   })
 
