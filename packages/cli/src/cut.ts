@@ -41,6 +41,13 @@ export function reportWaiting(app: App, agent: Agent, out: Writer): void {
   out.write(`offshoot: waiting for ${running.map(({ id, label }) => `${id} "${oneLine(label)}"`).join(', ')}\n`)
 }
 
+/** Say, in one line, which results wait to be collected, and were not; nothing where all were. */
+export function reportUncollected(app: App, agent: Agent, out: Writer): void {
+  const left = unreadTasks(app, agent).filter(({ notice, outcome }) => notice === 'none' && outcome)
+  if (left.length === 0) return
+  out.write(`offshoot: nobody collected ${left.map(({ id, label, status }) => `${id} "${oneLine(label)}" (${status})`).join(', ')}\n`)
+}
+
 /** Say, in one line, which results the agent was not told because it was interrupted. */
 export function reportUntold(tasks: readonly Task[], out: Writer): void {
   if (tasks.length === 0) return

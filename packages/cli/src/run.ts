@@ -5,7 +5,7 @@ import { AnswerLines } from './answer-lines.ts'
 import { answerOf, reportFailure } from './answer.ts'
 import { closeApp, createAgent, openApp, workingDirectory } from './app.ts'
 import { endsInTime } from './ending.ts'
-import { type CutTask, cutTree, reportCut, reportWaiting } from './cut.ts'
+import { type CutTask, cutTree, reportCut, reportUncollected, reportWaiting } from './cut.ts'
 import { Interrupts } from './interrupts.ts'
 import { exit, type Io, UsageError, type Writer } from './io.ts'
 import { JsonLines } from './json-lines.ts'
@@ -86,6 +86,7 @@ async function runTask(app: App, agent: Agent, task: string, drain: DrainPolicy,
   if (signal.aborted) stderr.write(`offshoot: interrupted after ${duration(Date.now() - startedAt)}\n`)
   else if (!completed) reportFailure(result, !json && !quiet, stderr)
   reportCut(cut, stderr)
+  if (!isCut && !json) reportUncollected(app, agent, stderr)
   if (progress) stderr.write(usageLine(usage, log.size))
   return completed && !isCut
 }

@@ -115,4 +115,17 @@ describe('offshoot run, with children in the background that end before it or ar
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(/^offshoot: not completed \(error\): .+ 400: no\noffshoot: background work was cut: subagent-2 "slow" \(running\)\n$/)
   })
+
+  it('says which children nobody collected, and of those that were nothing', async () => {
+    await using endpoint = await startEndpoint(request => {
+      const last = lastMessageText(request)
+      if (last === 'Go.') return { calls: ['one', 'two'].map(task => ({ name: 'spawn_subagent', arguments: { task, name: task } })) }
+      if (last === 'sub-1') return { calls: [{ name: 'collect_subagent', arguments: { subagent_id: 'sub-0' } }] }
+      return { text: `did ${last}` }
+    })
+    const cwd = folderWith({ 'cordis.yml': `${appConfig}- name: '@offshoot/tool-fanout'\n  config: { provider: spawn }\n` })
+    const { code, stdout, stderr } = await offshoot(['run', 'Go.'], { cwd, env: { OPENAI_BASE_URL: endpoint.baseURL } })
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'did did one\n' })
+    expect(stderr).toContain('\noffshoot: nobody collected fanout-2 "two" (completed)\n')
+  })
 })

@@ -100,6 +100,11 @@ export class TaskCore {
     return record
   }
 
+  /** Somebody has read the outcome of a task that has settled: nothing is left to tell. Nothing for one that is not there any more. */
+  consume(id: string): void {
+    this.records.get(id)?.consume()
+  }
+
   /** End everything that runs for `owner`. */
   killAll(owner: Agent, reason: string): void {
     for (const record of this.records.values()) if (record.owner === owner) record.kill(reason)

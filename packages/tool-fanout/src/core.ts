@@ -107,6 +107,8 @@ export class FanoutCore {
     const result = child.ended
     if (!result) throw new FanoutError('INTERNAL', `${id} is lost: its task ended without a result`)
     this.keep(child)
+    // Displays tell who was read from who was not.
+    this.services.tasks()?.consume(child.task.id)
     return result
   }
 
