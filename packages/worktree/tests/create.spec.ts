@@ -89,6 +89,13 @@ describe('a worktree', () => {
     ['a detached HEAD', (playground: Playground) => { git(playground.repo, 'checkout', '--quiet', '--detach'); return playground.repo }],
     ['a folder of the repository', ({ repo }: Playground) => { write(repo, { 'in/side/x': '' }); return join(repo, 'in', 'side') }],
     ['a worktree', async ({ core, repo }: Playground) => (await core.create({ repo })).path],
+    ['a repository inside a worktree', async ({ core, repo }: Playground) => {
+      const inner = join((await core.create({ repo })).path, 'inner')
+      mkdirSync(inner)
+      git(inner, 'init', '--quiet')
+      commit(inner, { 'a.txt': 'a' })
+      return inner
+    }],
     ['a bare repository', ({ repo }: Playground) => { const bare = `${repo}.git`; git(repo, 'clone', '--quiet', '--bare', repo, bare); return bare }],
   ])('can be made from %s', async (_, from) => {
     const playground = newRepo()
