@@ -41,7 +41,7 @@ describe('across processes', () => {
     const { child, make } = await startHost(repo, trees, { PATH: `${bin}:${process.env['PATH']}` })
     const [first] = await make(1)
     // The second one stays in the middle.
-    writeFileSync(join(bin, 'git'), `#!/bin/sh\ncase "$*" in *"worktree add"*) touch "${bin}/adding"; sleep 600;; *) PATH=\${PATH#*:} exec git "$@";; esac\n`)
+    writeFileSync(join(bin, 'git'), `#!/bin/sh\ncase "$*" in *"worktree add"*) touch "${bin}/adding"; while [ -e "${bin}/adding" ]; do sleep 0.1; done; exit 1;; *) PATH=\${PATH#*:} exec git "$@";; esac\n`)
     chmodSync(join(bin, 'git'), 0o755)
     void make(1).catch(() => {})
     await expect.poll(() => existsSync(join(bin, 'adding')), { timeout: 8000 }).toBe(true)
