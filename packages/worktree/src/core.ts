@@ -68,7 +68,12 @@ export class WorktreeCore {
   async list(repo: string): Promise<WorktreeInfo[]> {
     const repository = await Repository.of(repo, this.options)
     const known = new Set((await listEntries(repository)).map(({ path }) => path))
-    return readRecords(repository.recordsDir).filter(({ path }) => known.has(path)).sort((a, b) => a.createdAt - b.createdAt).map(record => {
+    const records = readRecords(repository.recordsDir)
+    for (const record of records) {
+      // What a process had begun that is gone by now, and of which nothing came.
+      if (!known.has(record.path) && !existsSync(record.path) && isOwnerAlive(record) === false) removeRecord(repository.recordsDir, record.path)
+    }
+    return records.filter(({ path }) => known.has(path)).sort((a, b) => a.createdAt - b.createdAt).map(record => {
       const { path, branch, base, createdAt, kept } = record
       const alive = isOwnerAlive(record)
       return { path, base, createdAt, ...branch === undefined ? {} : { branch }, ...alive === undefined ? {} : { isOwnerAlive: alive }, ...kept === undefined ? {} : { kept } }

@@ -50,6 +50,7 @@ describe('across processes', () => {
     await once(child, 'exit')
     const own = await core.create({ repo })
     expect(await core.list(repo)).toMatchObject([{ path: first, isOwnerAlive: false }, { path: own.path, isOwnerAlive: true }])
+    expect(readdirSync(join(repo, '.git', 'offshoot-worktrees'))).toHaveLength(2)
     expect(existsSync(join(repo, '.git', 'offshoot-worktrees.lock'))).toBe(false)
     write(first!, { 'a.txt': 'its work' })
     expect(await core.release(repo, first!)).toMatchObject({ released: false })
