@@ -55,8 +55,12 @@ export class Child {
     try {
       this.run = await this.subagents.start(provider, { ...request, signal, ...tool ? { tool: { ...tool, taskId: task.id } } : {} })
       const result = await this.run.result
-      // A failure of that is in the log; what the child said stands.
-      await this.run.dispose().catch(() => {})
+      try {
+        await this.run.dispose()
+      } catch (error) {
+        // A child that was cancelled and did not stop was not killed. Any other outcome stands: the failure is in the log.
+        if (result.stopReason === 'aborted') throw error
+      }
       const exitOk = result.stopReason === 'completed'
       ended = { exitOk, stopReason: result.stopReason, summary: exitOk ? textOf(result.output) : failureSentence(result) }
     } catch (error) {

@@ -91,6 +91,9 @@ export class FanoutService extends Service {
   }
 }
 
+/** Apps whose `ctx.fanout` some instance provides. */
+const provided = new WeakSet<Context>()
+
 /** `FiberState.UNLOADING`: Cordis declares the enum so that it cannot be imported. */
 const unloading = 5
 
@@ -100,7 +103,13 @@ export function apply(ctx: Context, config: Config): void {
   const [subagents, tasks] = [ctx.subagents.core, ctx.tasks.core]
   const core = new FanoutCore(config, { subagents, tasks: () => tasks, worktrees: () => ctx.get('worktrees')?.core })
   ctx.on('agent/disposed', agent => { core.forget(agent) })
-  if (!ctx.get('fanout')) ctx.plugin(FanoutService, core)
+  // A service of a name can be there once. Settled at once: instances are loaded side by side.
+  const { root } = ctx
+  if (!provided.has(root)) {
+    provided.add(root)
+    ctx.effect(() => () => { provided.delete(root) }, 'fanout')
+    ctx.plugin(FanoutService, core)
+  }
 
   let unmount: (() => void)[] = []
   /** Make the tools follow what there is: the provider, and `ctx.worktrees`. */

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
+import WorktreeService from '@offshoot/worktree'
 import * as toolFanout from '../src/index.ts'
 import { collect, gate, git, lastText, newFolder, newRepo, spawn, startApp } from './support.ts'
 
@@ -211,6 +212,16 @@ describe('the plugin', () => {
     expect(JSON.stringify(ctx.tools.core.tools.get('spawn_subagent')!.spec)).not.toContain('worktree')
     void remove()
     expect(names()).toEqual([])
+  })
+
+  it('offers a worktree as long as the app makes some, whichever was loaded first', async () => {
+    const { ctx } = await startApp(() => 'ok')
+    const offers = (): boolean => 'worktree' in (ctx.tools.core.tools.get('spawn_subagent')!.spec.inputSchema.properties ?? {})
+    expect(offers()).toBe(false)
+    const plugin = await ctx.plugin(WorktreeService, { timeoutMs: 20_000 })
+    expect(offers()).toBe(true)
+    await plugin.dispose()
+    expect(offers()).toBe(false)
   })
 
   it('comes twice, with names of its own; ctx.fanout is the first one\'s', async () => {

@@ -17,6 +17,21 @@ it('loads by its name from a config file, and goes with the app', async () => {
   expect(tools.tools.size).toBe(0)
 })
 
+it('comes twice in one file, with names of its own for the second one', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'offshoot-fanout-'))
+  onTestFinished(() => { rmSync(folder, { recursive: true }) })
+  writeFileSync(join(folder, 'cordis.yml'), `- name: '@offshoot/runtime'
+- name: '@offshoot/tool-fanout'
+  config: { provider: spawn, maxPending: 8 }
+- name: '@offshoot/tool-fanout'
+  config: { provider: fork, spawnToolName: spawn_fork, collectToolName: collect_fork, maxPending: 9 }
+`)
+  const app = await loadApp(join(folder, 'cordis.yml'), { conditions: ['offshoot-source'], resolveFrom: [import.meta.url] })
+  expect(app.ctx.tools.list()).toEqual(expect.arrayContaining(['collect_fork', 'collect_subagent', 'spawn_fork', 'spawn_subagent']))
+  expect(app.ctx.fanout.maxPending).toBe(8)
+  await app.dispose()
+})
+
 it('a cap of zero, and a provider that nobody registers, are told with their place', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'offshoot-fanout-'))
   onTestFinished(() => { rmSync(folder, { recursive: true }) })
